@@ -1,0 +1,3 @@
+"""Trace analysis and SLO reports for LLM serving."""
+
+__version__ = "0.1.0"

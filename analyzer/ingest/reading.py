@@ -1,0 +1,165 @@
+"""Reading files into a store: each whole or not at all, each once."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from analyzer import manifest, sources
+from analyzer.errors import SourceError
+from analyzer.store import FileRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from analyzer.ingest.finding import Found
+    from analyzer.store import Store
+
+_BLOCK = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class FileOutcome:
+    """What became of one file. state: read, unchanged, copy (of another path), unknown (no source knows it)."""
+
+    label: str
+    state: str
+    source: str = ""
+    note: str = ""
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file's bytes, hex. SourceError when it cannot be read."""
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as stream:
+            while block := stream.read(_BLOCK):
+                digest.update(block)
+    except OSError as fault:
+        raise SourceError(f"{path} cannot be read: {fault.strerror}", "check the path and its permissions") from fault
+    return digest.hexdigest()
+
+
+def _run_of(found: Found, run: str | None) -> str:
+    return run or (found.manifest.name if found.manifest else "default")
+
+
+def _already(store: Store, label: str, sha256: str, run: str) -> FileOutcome | None:
+    """What the store knows of these bytes: unchanged under this path, or a copy of another."""
+    for row in store.fetch("SELECT path, run, source, records FROM source_file WHERE sha256 = ? ORDER BY path", [sha256]):
+        if row["path"] == label and row["run"] == run:
+            return FileOutcome(label, "unchanged", row["source"])
+        if row["path"] != label and row["run"] == run and row["records"] > 0:
+            return FileOutcome(label, "copy", row["source"], f"same bytes as {row['path']}")
+    return None
+
+
+def _read(store: Store, found: Found, source: sources.Source, options: sources.Options, sha256: str, advance: Callable[[int], None]) -> None:
+    size = found.path.stat().st_size
+    record = FileRecord(found.label, options.run, size, sha256, source.name)
+    records, notes = 0, []
+    with store.append(record) as append, closing(source.read(found.path, options)) as pieces:  # type: ignore[type-var]
+        for piece in pieces:
+            for frame in piece.frames:
+                append.add(frame.table, frame.rows, frame.select)
+            records += piece.records
+            notes += piece.notes
+            append.record = replace(
+                append.record, records=records, tool=piece.tool or append.record.tool, note="; ".join(notes) or None
+            )
+            advance(piece.bytes_read)
+
+
+def _copy(store: Store, found: Found, run: str, sha256: str, original: FileOutcome) -> None:
+    """A copy is written into the ledger, with none of its records taken a second time."""
+    row = store.fetch("SELECT records FROM source_file WHERE sha256 = ? AND path <> ?", [sha256, found.label])[0]
+    record = FileRecord(
+        found.label, run, found.path.stat().st_size, sha256, original.source,
+        records=0, note=f"{original.note}: its {row['records']} records were not taken twice",
+    )  # fmt: skip
+    with store.append(record):
+        pass
+
+
+def ingest_files(
+    store: Store,
+    files: Sequence[Found],
+    *,
+    run: str | None = None,
+    source: str | None = None,
+    keep_content: bool = False,
+    advance: Callable[[int, str], None] = lambda _done, _what: None,
+) -> list[FileOutcome]:
+    """Read files into the store, one transaction each; what became of each, in order.
+
+    SourceError when a file that was named itself is of no known format or cannot be read.
+    """
+    outcomes = []
+    done = 0
+    for found in files:
+        advance(done, found.label)
+        label = _run_of(found, run)
+        outcomes.append(_one(store, found, label, run, source, keep_content, lambda n, at=done, what=found.label: advance(at + n, what)))  # type: ignore[misc]
+        done += found.path.stat().st_size
+    return outcomes
+
+
+def _one(
+    store: Store, found: Found, label: str, run: str | None, source: str | None, keep_content: bool, advance: Callable[[int], None]
+) -> FileOutcome:
+    reader = sources.named(source) if source else sources.recognise(found.path)
+    if reader is None:
+        if found.named:
+            raise SourceError(
+                f"{found.label} is of no format that a source knows ({', '.join(sources.known())})",
+                "see docs/event-log.md for a format that any tool can write, or say --source",
+            )
+        return FileOutcome(found.label, "unknown", note="no source knows it")
+    sha256 = file_sha256(found.path)
+    known = _already(store, found.label, sha256, label)
+    if known and known.state == "copy":
+        _copy(store, found, label, sha256, known)
+    if known:
+        return known
+    options = sources.Options(found.label, run_forced=run, run_default=label, keep_content=keep_content)
+    _read(store, found, reader, options, sha256, advance)
+    return FileOutcome(found.label, "read", reader.name)
+
+
+def apply_manifest(store: Store, declared: manifest.Manifest) -> None:
+    """Count a run as its manifest says."""
+    _apply(store, manifest.settings(declared))
+
+
+def apply_defaults(store: Store) -> None:
+    """Give every run of the store that has no manifest the default settings."""
+    settled = {row["run"] for row in store.fetch("SELECT run FROM run_setting")}
+    for run in store.runs():
+        if run not in settled:
+            _apply(store, manifest.default_settings(run))
+
+
+def _apply(store: Store, declared: manifest.Settings) -> None:
+    run = declared.run
+    store.settings_rows(
+        run,
+        {
+            "run_setting": [
+                (run, declared.why or None, declared.window_start_ns, declared.window_end_ns, declared.window_width_ns,
+                 declared.warmup_ns, declared.client_cancel, declared.entry, declared.population_unit),
+            ],
+            "tenant_key": [(run, place, key) for place, key in enumerate(declared.tenant_keys)],
+            "length_bin": [(run, b.dimension, b.bin, b.low, b.high) for b in declared.length_bins],
+            "slo": [(run, s.slo, s.condition, s.metric, s.op, s.limit_ms, s.target, s.confidence) for s in declared.slos],
+            "slo_select": [(run, *row) for row in declared.slo_select],
+            "population_select": [(run, *row) for row in declared.population_select],
+            "clock_relation": [
+                (run, c.clock_a, c.clock_b, c.relation, c.offset_ns, c.error_ns) for c in declared.clock_relations
+            ],
+            "load_point_range": [(run, *row) for row in declared.load_points],
+            "boundary_policy": [(run, *row) for row in declared.boundary_policies],
+        },
+    )  # fmt: skip

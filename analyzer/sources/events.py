@@ -1,0 +1,181 @@
+"""The request event log: JSONL, one event a line (docs/event-log.md)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from analyzer.sources.base import Frame, Frames
+from analyzer.sources.opening import lines
+from analyzer.sources.refusing import refused, shown
+from analyzer.vocabulary import Boundary, ClockKind, Control, Outcome, Phase, Side
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from analyzer.sources.base import Options
+    from analyzer.sources.opening import Lines
+
+# Field of a line -> the column type it fills; its JSON type follows from that.
+_FIELDS = {
+    "request": "VARCHAR", "event": "VARCHAR", "ns": "TIME", "ms": "DECIMAL(38, 9)", "s": "DECIMAL(38, 9)",
+    "clock": "VARCHAR", "clock_kind": "VARCHAR", "side": "VARCHAR", "attempt": "INTEGER", "parent": "VARCHAR",
+    "required": "BOOLEAN", "kind": "VARCHAR", "tokens": "BIGINT", "run": "VARCHAR", "repeat": "BIGINT",
+    "load_point": "VARCHAR", "phase": "VARCHAR", "tenant": "VARCHAR", "route": "VARCHAR", "region": "VARCHAR",
+    "model": "VARCHAR", "revision": "VARCHAR", "worker": "VARCHAR", "trace_id": "VARCHAR", "response_id": "VARCHAR",
+    "deadline_ms": "DOUBLE", "retry_of": "VARCHAR", "idempotency_key": "VARCHAR", "streamed": "BOOLEAN",
+    "stop_reason": "VARCHAR", "status_code": "INTEGER", "error_type": "VARCHAR", "outcome": "VARCHAR",
+    "correct": "BOOLEAN", "input_tokens": "BIGINT", "output_tokens": "BIGINT", "reasoning_tokens": "BIGINT",
+    "cached_tokens": "BIGINT", "name": "VARCHAR", "value": "DOUBLE",
+}  # fmt: skip
+_NOT_COLUMNS = {"ns", "ms", "s", "kind", "run"}
+_JSON_TYPES = {
+    "VARCHAR": ("text", "'VARCHAR'"),
+    "BOOLEAN": ("true or false", "'BOOLEAN'"),
+    "INTEGER": ("a whole number", "'UBIGINT', 'BIGINT'"),
+    "BIGINT": ("a whole number", "'UBIGINT', 'BIGINT'"),
+    "DOUBLE": ("a number", "'UBIGINT', 'BIGINT', 'DOUBLE', 'HUGEINT'"),
+    "DECIMAL(38, 9)": ("a number", "'UBIGINT', 'BIGINT', 'DOUBLE', 'HUGEINT'"),
+    "TIME": ("a whole number, or one as text", "'UBIGINT', 'BIGINT', 'VARCHAR'"),
+}
+_WORDS = {
+    "event": (*Boundary, *Control, "content", "gauge"),
+    "side": tuple(Side),
+    "clock_kind": (ClockKind.WALL, ClockKind.MONOTONIC),
+    "kind": ("text", "reasoning", "tool"),
+    "phase": tuple(Phase),
+    "outcome": tuple(Outcome),
+}
+_COUNTS = ("tokens", "input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens", "deadline_ms", "repeat")
+
+
+def _listed(words: tuple[str, ...]) -> str:
+    return ", ".join(f"'{word}'" for word in words)
+
+
+def _text(field: str) -> str:
+    return f"json_extract_string(f.{field}, '$')"
+
+
+def _value(field: str, kind: str) -> str:
+    return _text(field) if kind == "VARCHAR" else f"TRY_CAST({_text(field)} AS {'BIGINT' if kind == 'TIME' else kind})"
+
+
+def _checks() -> list[tuple[str, str]]:
+    """Conditions under which a line is refused, with the reason as an SQL expression; the first that holds counts."""
+    checks = [
+        ("NOT json_valid(line)", "'not valid JSON'"),
+        ("json_type(line) <> 'OBJECT'", "'not a JSON object'"),
+        (
+            f"len(list_filter(keys, lambda k: NOT (starts_with(k, 'x_') OR k IN ({_listed(tuple(_FIELDS))})))) > 0",
+            f"'unknown field ' || list_filter(keys, lambda k: NOT (starts_with(k, 'x_') OR k IN ({_listed(tuple(_FIELDS))})))[1]",
+        ),
+        ("len(keys) <> len(list_distinct(keys))", "'a field stands twice'"),
+    ]
+    for field, kind in _FIELDS.items():
+        wanted, types = _JSON_TYPES[kind]
+        checks.append((f"json_type(f.{field}) NOT IN ({types}, 'NULL')", f"'{field} must be {wanted}'"))
+    checks += [(f"{_text(field)} IS NULL", f"'{field} is missing'") for field in ("event", "clock", "side")]
+    checks += [
+        (f"{_text(field)} NOT IN ({_listed(words)})", f"'{field} ' || {_text(field)} || ' is not known'")
+        for field, words in _WORDS.items()
+    ]
+    checks += [
+        (
+            f"coalesce({_text('request')}, '') = '' AND {_text('event')} NOT IN ({_listed((*Control, 'gauge'))})",
+            "'request is missing'",
+        ),
+        (" + ".join(f"({_text(t)} IS NOT NULL)::INT" for t in ("ns", "ms", "s")) + " <> 1", "'wants exactly one of ns, ms, s'"),
+        ("time_ns IS NULL OR time_ns < 0", "'the time is not one'"),
+        (f"{_text('event')} = 'gauge' AND ({_text('name')} IS NULL OR {_text('value')} IS NULL)", "'a gauge wants name and value'"),
+        (f"{_value('attempt', 'INTEGER')} < 1", "'attempt counts from 1'"),
+    ]
+    checks += [(f"{_value(field, _FIELDS[field])} < 0", f"'{field} is negative'") for field in _COUNTS]
+    return checks
+
+
+_PARSED = f"""
+WITH line_row AS (
+  SELECT position, line,
+    CASE WHEN json_valid(line) AND json_type(line) = 'OBJECT' THEN json_keys(line) END AS keys,
+    CASE WHEN json_valid(line) AND json_type(line) = 'OBJECT'
+      THEN from_json(line, '{json.dumps(dict.fromkeys(_FIELDS, "JSON"))}') END AS f
+  FROM input
+), timed AS (
+  SELECT *, TRY_CAST(coalesce(
+    {_value("ns", "TIME")}::DECIMAL(38, 9), round({_value("ms", "DECIMAL(38, 9)")} * 1000000),
+    round({_value("s", "DECIMAL(38, 9)")} * 1000000000)) AS BIGINT) AS time_ns
+  FROM line_row
+), checked AS (
+  SELECT *, CASE
+    {chr(10).join(f"WHEN {condition} THEN {reason}" for condition, reason in _checks())}
+  END AS reason
+  FROM timed
+)
+"""
+
+_COLUMNS = ",\n  ".join(
+    f"coalesce({_value(field, kind)}, 1) AS attempt"
+    if field == "attempt"
+    else f"coalesce({_value(field, kind)}, 'wall') AS clock_kind"
+    if field == "clock_kind"
+    else f"lower({_value(field, kind)}) AS trace_id"
+    if field == "trace_id"
+    else f"{_value(field, kind)} AS {field}"
+    for field, kind in _FIELDS.items()
+    if field not in _NOT_COLUMNS
+)
+
+
+def _sql_text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _kept(options: Options) -> str:
+    run = _sql_text(options.run) if options.run_forced else f"coalesce({_text('run')}, {_sql_text(options.run_default)})"
+    return (
+        f"{_PARSED} SELECT {run} AS run, time_ns, {_text('kind')} AS content_kind,\n  {_COLUMNS},\n"
+        f"  {_sql_text(options.label)} AS source_file, position\nFROM checked WHERE reason IS NULL"
+    )
+
+
+def _refused(options: Options, torn: int | None) -> str:
+    tail = f"CASE WHEN position = {torn} AND reason = 'not valid JSON' THEN 'torn last line: the file ends inside it' ELSE reason END"
+    return (
+        f"{_PARSED} SELECT {_sql_text(options.label)} AS source_file, 'line ' || position AS position,\n"
+        f"  {tail if torn else 'reason'} AS reason, left(line, 120) AS sample\nFROM checked WHERE reason IS NOT NULL"
+    )
+
+
+class _Events:
+    name = "events"
+
+    def sniff(self, head: bytes, path: Path) -> bool:  # noqa: ARG002 (content decides, not the name)
+        """A first line that is an object with an event, a clock and a side."""
+        first = head.lstrip().split(b"\n", 1)[0]
+        try:
+            line = json.loads(first)
+        except ValueError:
+            return False
+        return isinstance(line, dict) and {"event", "clock", "side"} <= line.keys()
+
+    def read(self, path: Path, options: Options) -> Iterator[Frames]:
+        """Rows of `event`, one a line; times in ns of the line's clock."""
+        for block in lines(path):
+            yield self._frames(block, options)
+
+    def _frames(self, block: Lines, options: Options) -> Frames:
+        broken = [(f"line {position}", "not UTF-8", shown(raw)) for position, raw in block.broken]
+        return Frames(
+            frames=(
+                Frame("event", block.table, _kept(options)),
+                Frame("refused", block.table, _refused(options, block.torn_position)),
+                *refused(options.label, broken),
+            ),
+            records=block.table.num_rows + len(broken),
+            bytes_read=block.bytes_read,
+        )
+
+
+SOURCE = _Events()

@@ -1,0 +1,187 @@
+"""GuideLLM's benchmarks.json (0.6 and 0.8): one row per request, unix seconds of the load generator's clock."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from analyzer.errors import SourceError
+from analyzer.sources.base import Frame, Frames
+from analyzer.sources.opening import open_bytes
+from analyzer.sources.refusing import refused, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from analyzer.sources.base import Options
+
+CLOCK = "guidellm"
+# Strategies with a schedule of their own, which do not wait for answers.
+_OPEN_LOOP = {"constant", "poisson", "async", "replay"}
+_STATUS = re.compile(r"'(\d{3}) ")
+_TEXT = ("request", "event", "load_point", "phase", "response_id", "error_type", "outcome", "model")
+_NUMBERS = ("time_ns", "position", "status_code", "input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens")
+
+
+def _ns(seconds: Any) -> int | None:
+    """Unix seconds, as an exact decimal, in nanoseconds; None for null and for 0, which stands for never."""
+    if not isinstance(seconds, (Decimal, int)) or isinstance(seconds, bool) or seconds <= 0:
+        return None
+    return int((Decimal(seconds) * 1_000_000_000).to_integral_value())
+
+
+def _count(value: Any) -> int | None:
+    return int(value) if isinstance(value, (int, Decimal)) and not isinstance(value, bool) and value >= 0 else None
+
+
+def load_point(strategy: dict[str, Any]) -> str:
+    """An operating point in words: its strategy with its rate or concurrency."""
+    kind = str(strategy.get("type_") or strategy.get("kind") or "unknown")
+    if (rate := strategy.get("rate")) is not None:
+        return f"{kind} {float(rate):.4g}/s"
+    if (streams := strategy.get("streams")) is not None:
+        return f"{kind} {streams}"
+    return kind
+
+
+def outcome(group: str, error: str | None, sent: bool) -> tuple[str, str | None, int | None]:
+    """Outcome, error type and HTTP status of a row from the list it stands in and the error's text."""
+    if group == "successful":
+        return "ok", None, None
+    if group == "incomplete":
+        return ("cancelled" if sent else "unsent"), None, None
+    text = error or ""
+    kind = text.split("(", 1)[0].strip() or "unknown"
+    found = _STATUS.search(text)
+    status = int(found.group(1)) if found else None
+    if status in (429, 503):
+        return "rejected", kind, status
+    if "Timeout" in kind or status in (408, 504):
+        return "timeout", kind, status
+    if kind == "RemoteProtocolError" and "without sending complete message" in text:
+        return "truncated", kind, status
+    return "error", kind, status
+
+
+class _Rows:
+    """Event columns under construction."""
+
+    def __init__(self) -> None:
+        self.columns: dict[str, list[Any]] = {name: [] for name in (*_TEXT, *_NUMBERS, "streamed")}
+        self.refusals: list[tuple[str, str, str]] = []
+        self.records = 0
+
+    def add(self, values: dict[str, Any]) -> None:
+        for name, column in self.columns.items():
+            column.append(values.get(name))
+
+    def table(self, options: Options) -> pa.Table:
+        import pyarrow as pa
+
+        size = len(self.columns["event"])
+        arrays = {name: pa.array(self.columns[name], pa.string()) for name in _TEXT}
+        arrays |= {name: pa.array(self.columns[name], pa.int64()) for name in _NUMBERS}
+        arrays["streamed"] = pa.array(self.columns["streamed"], pa.bool_())
+        same = {"run": options.run, "clock": CLOCK, "clock_kind": "wall", "side": "client", "source_file": options.label}
+        arrays |= {name: pa.array([value] * size, pa.string()) for name, value in same.items()}
+        arrays["attempt"] = pa.array([1] * size, pa.int32())
+        return pa.table(arrays)
+
+
+def _boundaries(row: dict[str, Any], open_loop: bool, ended_well: bool) -> dict[str, int]:
+    """Boundary -> ns, for those that the row has."""
+    timings = (row.get("info") or {}).get("timings") or row.get("timings") or {}
+    end = timings.get("request_end") if ended_well else timings.get("request_end") or timings.get("resolve_end")
+    found = {
+        "scheduled": timings.get("targeted_start") if open_loop or not timings.get("request_start") else None,
+        "sent": timings.get("request_start"),
+        "first_content": timings.get("first_token_iteration"),
+        "first_answer": timings.get("first_output_token_iteration"),
+        "last_content": timings.get("last_token_iteration"),
+        "done": end if timings.get("request_start") else None,
+    }
+    return {name: ns for name, seconds in found.items() if (ns := _ns(seconds)) is not None}
+
+
+def _request(row: dict[str, Any], group: str, position: int, shared: dict[str, Any], open_loop: bool, rows: _Rows) -> None:
+    """One request as its boundaries; what is known of it stands on the last of them."""
+    rows.records += 1
+    request = row.get("request_id") or (row.get("info") or {}).get("request_id")
+    times = _boundaries(row, open_loop, group == "successful")
+    if not request or not times:
+        rows.refusals.append((f"{group} {position}", "the row has no request id or no time", shown(str(request))))
+        return
+    ended, error_type, status = outcome(group, (row.get("info") or {}).get("error"), "sent" in times)
+    given, made = row.get("input_metrics") or {}, row.get("output_metrics") or {}
+    facts = {
+        "outcome": ended,
+        "error_type": error_type,
+        "status_code": status,
+        "response_id": row.get("response_id"),
+        "input_tokens": _count(given.get("total_tokens")),
+        "output_tokens": _count(made.get("total_tokens")),
+        "reasoning_tokens": _count(made.get("reasoning_tokens")),
+        "cached_tokens": _count(given.get("cached_tokens")),
+        "streamed": True if "first_content" in times else None,
+    }
+    last = max(times, key=lambda name: (times[name], name == "done"))
+    for name, ns in times.items():
+        told = facts if name == last else {}
+        rows.add({"request": str(request), "event": name, "time_ns": ns, "position": rows.records, **shared, **told})
+
+
+def _warmup_end(benchmark: dict[str, Any]) -> int | None:
+    start, length = _ns(benchmark.get("start_time")), benchmark.get("warmup_duration")
+    return start + (_ns(length) or 0) if start and length else None
+
+
+def _benchmark(benchmark: dict[str, Any], index: int, seen: set[str], options: Options) -> Frames:
+    config = benchmark.get("config") or {}
+    strategy = config.get("strategy") or {}
+    point = load_point(strategy)
+    point = f"{point} #{index + 1}" if point in seen else point
+    seen.add(point)
+    open_loop = str(strategy.get("type_") or strategy.get("kind")) in _OPEN_LOOP
+    shared: dict[str, Any] = {"load_point": point, "model": (config.get("backend") or {}).get("model")}
+    warm = _warmup_end(benchmark)
+    rows = _Rows()
+    for group in ("successful", "errored", "incomplete"):
+        for position, row in enumerate((benchmark.get("requests") or {}).get(group) or (), 1):
+            start = _ns(((row.get("info") or {}).get("timings") or {}).get("request_start"))
+            phase = "warmup" if warm and start and start < warm else None
+            _request(row, group, position, {**shared, "phase": phase}, open_loop, rows)
+    created = _count((benchmark.get("scheduler_state") or {}).get("created_requests"))
+    notes = ()
+    if created is not None and created != rows.records:
+        notes = (f"{point}: the tool counts {created} requests and its file holds {rows.records}",)
+    return Frames((Frame("event", rows.table(options)), *refused(options.label, rows.refusals)), rows.records, notes=notes)
+
+
+class _GuideLLM:
+    name = "guidellm"
+
+    def sniff(self, head: bytes, path: Path) -> bool:  # noqa: ARG002 (content decides, not the name)
+        """A JSON object whose metadata names a GuideLLM version."""
+        return head.lstrip().startswith(b"{") and b'"guidellm_version"' in head
+
+    def read(self, path: Path, options: Options) -> Iterator[Frames]:
+        """Rows of `event`, one benchmark of the file at a time. SourceError when the JSON is torn."""
+        import ijson
+
+        seen: set[str] = set()
+        try:
+            with open_bytes(path) as stream:
+                version = next(ijson.items(stream, "metadata.guidellm_version"), None)
+            yield Frames(tool=f"guidellm {version}")
+            with open_bytes(path) as stream:
+                for index, benchmark in enumerate(ijson.items(stream, "benchmarks.item")):
+                    yield _benchmark(benchmark, index, seen, options)
+        except ijson.JSONError as fault:
+            raise SourceError(f"{path} is not whole JSON: {fault}", "copy the file again, or let the tool finish") from fault
+
+
+SOURCE = _GuideLLM()

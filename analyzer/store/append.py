@@ -1,0 +1,90 @@
+"""Rows on their way into base tables, one transaction a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    import duckdb
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """What was read from one file, for the ledger."""
+
+    path: str
+    run: str | None
+    bytes: int
+    sha256: str
+    source: str
+    tool: str | None = None
+    records: int = 0
+    refused: int = 0
+    duplicates: int = 0
+    note: str | None = None
+
+
+_TABLES = ("span", "event", "refused")
+
+
+@dataclass(slots=True)
+class Append:
+    """One file's rows. Leaving the `with` block normally commits all of them, anything else none."""
+
+    con: duckdb.DuckDBPyConnection
+    record: FileRecord
+    _counts: dict[str, int] = field(default_factory=dict)
+
+    def __enter__(self) -> Append:
+        self.con.execute("BEGIN")
+        remove_file(self.con, self.record.path)
+        return self
+
+    def add(self, table: str, rows: pa.Table, select: str = "") -> int:
+        """Append rows to one base table; how many there were.
+
+        `rows` are Arrow columns under the table's names; with `select` that SELECT is run over them (as `input`).
+        """
+        if table not in _TABLES:
+            raise ValueError(f"{table} takes no rows from a source")
+        self.con.register("input", rows)
+        row = self.con.execute(f"INSERT INTO {table} BY NAME {select or 'SELECT * FROM input'}").fetchone()
+        self.con.unregister("input")
+        added = int(row[0]) if row else 0
+        self._counts[table] = self._counts.get(table, 0) + added
+        return added
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is not None:
+            self.con.execute("ROLLBACK")
+            return
+        refused = self._counts.get("refused", 0)
+        self.record = replace(self.record, refused=refused)
+        _write_record(self.con, self.record)
+        self.con.execute("DELETE FROM store_state WHERE key = 'derived'")
+        self.con.execute("COMMIT")
+
+
+def remove_file(con: duckdb.DuckDBPyConnection, path: str) -> None:
+    """Take out every row that came from a path."""
+    for table in _TABLES:
+        con.execute(f"DELETE FROM {table} WHERE source_file = ?", [path])
+    con.execute("DELETE FROM source_file WHERE path = ?", [path])
+
+
+def _write_record(con: duckdb.DuckDBPyConnection, record: FileRecord) -> None:
+    times = con.execute(
+        "SELECT min(t), max(t) FROM (SELECT start_ns AS t FROM span WHERE source_file = $path UNION ALL"
+        " SELECT end_ns FROM span WHERE source_file = $path UNION ALL"
+        " SELECT time_ns FROM event WHERE source_file = $path) WHERE t > 0",
+        {"path": record.path},
+    ).fetchone() or (None, None)
+    values: list[Any] = [
+        record.path, record.run, record.bytes, record.sha256, record.source, record.tool, record.records,
+        record.records - record.refused - record.duplicates, 0, record.refused, record.duplicates, *times, record.note,
+    ]  # fmt: skip
+    con.execute(f"INSERT INTO source_file VALUES ({', '.join('?' * len(values))})", values)

@@ -1,0 +1,104 @@
+"""Derived tables and views are made from the base tables, all of them in one transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analyzer import stats
+from analyzer.store import catalog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import duckdb
+
+LEVELS_E6 = (500_000, 900_000, 950_000, 990_000, 999_000)
+
+
+def _quote(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def drop_derived(con: duckdb.DuckDBPyConnection) -> None:
+    """Remove every derived table, view and macro of this store."""
+    for name, definition in reversed(catalog.definitions().items()):
+        kind = "MACRO TABLE" if definition.kind == "MACRO" else definition.kind
+        con.execute(f"DROP {kind} IF EXISTS {name}")
+
+
+def comment_columns(con: duckdb.DuckDBPyConnection) -> None:
+    """Give every column without a comment the common meaning of its name."""
+    bare = con.execute(
+        "SELECT table_name, column_name FROM duckdb_columns()"
+        " WHERE database_name = current_database() AND NOT internal AND comment IS NULL"
+    ).fetchall()
+    statements = [
+        f'COMMENT ON COLUMN "{table}"."{column}" IS {_quote(meaning)};'
+        for table, column in bare
+        if (meaning := catalog.meaning(column)) is not None
+    ]
+    con.execute("\n".join(statements) or "SELECT 1")
+
+
+def _rank_bounds(con: duckdb.DuckDBPyConnection) -> None:
+    """Ranks for every sample size that a distribution has."""
+    import polars as pl
+
+    sizes = [n for (n,) in con.execute("SELECT DISTINCT n FROM distribution WHERE n > 0 ORDER BY n").fetchall()]
+    rows = [
+        (n, level, low, high)
+        for level in LEVELS_E6
+        for n, (low, high) in zip(sizes, stats.rank_bounds(sizes, level / 1e6), strict=True)
+    ]
+    frame = pl.DataFrame(rows, schema={"n": pl.Int64, "q_e6": pl.Int64, "low": pl.Int64, "high": pl.Int64}, orient="row")
+    con.execute("DELETE FROM rank_bound")
+    con.register("rank_rows", frame.to_arrow())
+    con.execute("INSERT INTO rank_bound SELECT * FROM rank_rows")
+    con.unregister("rank_rows")
+
+
+def _share_bounds(con: duckdb.DuckDBPyConnection) -> None:
+    """Exact bounds for every share that a verdict needs: at the whole run, both ends."""
+    import polars as pl
+
+    cases = con.execute(
+        "SELECT DISTINCT g, a.n, s.confidence FROM attainment_count AS a JOIN slo AS s ON s.run = a.run AND s.slo = a.slo,"
+        " LATERAL (SELECT unnest([a.good, a.good + a.undetermined + a.unknown]) AS g)"
+        " WHERE a.load_point = '(all)' ORDER BY ALL"
+    ).fetchall()
+    rows = [(*case, *bound) for case, bound in zip(cases, stats.share_bounds(cases), strict=True)]
+    schema = {"good": pl.Int64, "n": pl.Int64, "confidence": pl.Float64, "low": pl.Float64, "high": pl.Float64}
+    con.execute("DELETE FROM share_bound")
+    con.register("share_rows", pl.DataFrame(rows, schema=schema, orient="row").to_arrow())
+    con.execute("INSERT INTO share_bound SELECT * FROM share_rows")
+    con.unregister("share_rows")
+
+
+# What Python fills once a table stands, before the views that read it are of use.
+_AFTER: dict[str, Callable[[duckdb.DuckDBPyConnection], None]] = {
+    "distribution": _rank_bounds,
+    "attainment_count": _share_bounds,
+}
+
+
+def _count_set_aside(con: duckdb.DuckDBPyConnection) -> None:
+    """Spans of traces without a request count as set aside in the ledger of their file."""
+    con.execute(
+        "UPDATE source_file AS f SET set_aside = s.aside, kept = f.records - f.refused - f.duplicates - s.aside"
+        " FROM (SELECT source_file, count(*) FILTER (NOT of_request) AS aside FROM span_role GROUP BY source_file) AS s"
+        " WHERE s.source_file = f.path"
+    )
+
+
+def derive(con: duckdb.DuckDBPyConnection, advance: Callable[[int, str], None] = lambda _done, _what: None) -> None:
+    """Make everything that base tables imply. The caller holds the transaction."""
+    drop_derived(con)
+    definitions = catalog.definitions()
+    for done, (name, definition) in enumerate(definitions.items()):
+        advance(done, name)
+        con.execute(definition.sql)
+        con.execute(definition.comments or "SELECT 1")
+        if name in _AFTER:
+            _AFTER[name](con)
+    _count_set_aside(con)
+    comment_columns(con)

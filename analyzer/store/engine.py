@@ -1,0 +1,218 @@
+"""Opening the store, and the few things that may be asked of it."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from analyzer.errors import EvidenceError, QueryError, StoreBusyError, StoreError
+from analyzer.store import catalog
+from analyzer.store.append import Append, FileRecord, remove_file
+from analyzer.store.derive import comment_columns, derive, drop_derived
+from analyzer.store.spans import drop_copies
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from types import TracebackType
+
+LAYOUT = "1"
+# The oldest shell that must be able to open a store.
+STORAGE_VERSION = "v1.2.0"
+
+_SETTING_TABLES = (
+    "run_setting", "tenant_key", "length_bin", "slo", "slo_select", "population_select", "clock_relation",
+    "load_point_range", "boundary_policy",
+)  # fmt: skip
+
+
+def _busy(path: Path, fault: duckdb.Error) -> StoreBusyError:
+    holder = re.search(r"held in (\S+)?.*?\(PID (\d+)\)", str(fault))
+    who = f"process {holder.group(2)} ({Path(holder.group(1) or '').name})" if holder else "another process"
+    return StoreBusyError(f"{path} is in use by {who}", "wait until it has finished, or name another --store")
+
+
+class Store:
+    """One open store file. Use as a context manager.
+
+    Raises StoreBusyError when another process writes it, StoreError when the file is none of ours.
+    """
+
+    def __init__(self, path: str | Path, *, create: bool = False, trace: Callable[[str], None] | None = None) -> None:
+        self.path = Path(path)
+        self._trace = trace
+        if self.path.is_dir():
+            raise StoreError(f"{self.path} is a directory, not a store", "name a file with --store")
+        fresh = not self.path.exists()
+        if fresh and not create:
+            raise StoreError(f"{self.path} does not exist", "run `analyze ingest` first, or name the store with --store")
+        if fresh and not self.path.parent.is_dir():
+            raise StoreError(f"{self.path.parent} does not exist", "make the folder first, or name another --store")
+        self._con = duckdb.connect()
+        try:
+            self._attach()
+            if fresh:
+                self._build()
+            else:
+                self._check()
+        except BaseException:
+            self._con.close()
+            if fresh:
+                self.path.unlink(missing_ok=True)
+            raise
+
+    def _attach(self) -> None:
+        place = str(self.path).replace("'", "''")
+        try:
+            self._con.execute(f"ATTACH '{place}' AS store (STORAGE_VERSION '{STORAGE_VERSION}')")
+        except duckdb.Error as fault:
+            if "lock" in str(fault).lower():
+                raise _busy(self.path, fault) from fault
+            raise StoreError(
+                f"{self.path} is no DuckDB file: {str(fault).splitlines()[0]}", "name another --store"
+            ) from fault
+        self._con.execute("USE store")
+        self._con.execute("SET TimeZone = 'UTC'")
+
+    def _build(self) -> None:
+        with self.transaction():
+            self._con.execute(catalog.base_tables())
+            self._con.execute(catalog.macros())
+            self._con.execute("INSERT INTO store_state VALUES ('layout', ?)", [LAYOUT])
+            comment_columns(self._con)
+
+    def _check(self) -> None:
+        try:
+            row = self._con.execute("SELECT value FROM store_state WHERE key = 'layout'").fetchone()
+        except duckdb.CatalogException as fault:
+            raise StoreError(f"{self.path} is a DuckDB file but no store of analyze", "name another --store") from fault
+        if row is None or row[0] != LAYOUT:
+            raise StoreError(
+                f"{self.path} has layout {row[0] if row else 'unknown'}, this version reads {LAYOUT}",
+                "ingest the raw files again into a new store",
+            )
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._con.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing."""
+        self._con.execute("BEGIN")
+        try:
+            yield
+        except BaseException:
+            self._con.execute("ROLLBACK")
+            raise
+        self._con.execute("COMMIT")
+
+    # -- reading ------------------------------------------------------------------------------------------------
+
+    def fetch(self, query: str, parameters: Sequence[Any] | Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+        """Rows of a query of our own, as dictionaries."""
+        if self._trace:
+            self._trace(query)
+        cursor = self._con.execute(query, parameters)
+        names = [column[0] for column in cursor.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+    def query(self, text: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Column names and rows of a user's query. QueryError says what the database says of it, in one line."""
+        if self._trace:
+            self._trace(text)
+        try:
+            cursor = self._con.execute(text)
+            return [column[0] for column in cursor.description or ()], cursor.fetchall()
+        except duckdb.Error as fault:
+            lines = [line.strip() for line in str(fault).splitlines() if line.strip()]
+            hint = next((line for line in lines[1:] if line.startswith(("Did you mean", "Candidate"))), "")
+            raise QueryError(f"the query does not run: {lines[0]}", hint) from fault
+
+    def definition(self, name: str) -> str:
+        """The SQL that defines a view or stored table."""
+        found = catalog.definitions().get(name)
+        if found is None:
+            raise QueryError(f"{name} is not defined by a query", "FROM duckdb_views() lists the views")
+        return found.sql
+
+    def runs(self) -> list[str]:
+        """Names of the runs that have rows."""
+        return [row["run"] for row in self.fetch("SELECT run FROM span UNION SELECT run FROM event ORDER BY run")]
+
+    # -- writing ------------------------------------------------------------------------------------------------
+
+    def append(self, record: FileRecord) -> Append:
+        """Replace what a path gave with new rows; a context manager, one transaction."""
+        return Append(self._con, record)
+
+    def remove(self, path: str) -> None:
+        """Take out what a path gave."""
+        with self.transaction():
+            remove_file(self._con, path)
+            self._stale()
+
+    def relabel(self, path: str, run: str) -> None:
+        """Put a file's rows under another run. EvidenceError when they are of several runs."""
+        runs = self.fetch(
+            "SELECT DISTINCT run FROM (SELECT run FROM span WHERE source_file = $p UNION SELECT run FROM event"
+            " WHERE source_file = $p)",
+            {"p": path},
+        )
+        if len(runs) > 1:
+            raise EvidenceError(
+                f"{path} holds lines of {len(runs)} runs, one manifest is one run", "split the file by run"
+            )
+        if [row["run"] for row in runs] in ([run], []):
+            return
+        with self.transaction():
+            for table in ("span", "event", "source_file"):
+                column = "path" if table == "source_file" else "source_file"
+                self._con.execute(f"UPDATE {table} SET run = ? WHERE {column} = ?", [run, path])
+            self._stale()
+
+    def settings_rows(self, run: str, rows: Mapping[str, Sequence[Sequence[Any]]]) -> bool:
+        """Declare how a run is counted: rows for each setting table. True when that differs from what stood there."""
+        before = {table: self._rows_of(table, run) for table in _SETTING_TABLES}
+        after = {table: sorted(map(tuple, rows.get(table, ())), key=repr) for table in _SETTING_TABLES}
+        if before == after:
+            return False
+        with self.transaction():
+            for table in _SETTING_TABLES:
+                self._con.execute(f"DELETE FROM {table} WHERE run = ?", [run])
+                for row in after[table]:
+                    self._con.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", list(row))
+            self._stale()
+        return True
+
+    def _rows_of(self, table: str, run: str) -> list[tuple[Any, ...]]:
+        return sorted(self._con.execute(f"SELECT * FROM {table} WHERE run = ?", [run]).fetchall(), key=repr)
+
+    def _stale(self) -> None:
+        self._con.execute("DELETE FROM store_state WHERE key = 'derived'")
+
+    @property
+    def is_derived(self) -> bool:
+        """Whether the derived tables are those of the base tables, by this version's queries."""
+        return self.fetch("SELECT value FROM store_state WHERE key = 'derived'") == [{"value": catalog.fingerprint()}]
+
+    def derive(self, advance: Callable[[int, str], None] = lambda _done, _what: None) -> None:
+        """Make the derived tables and views again, unless they are up to date."""
+        if self.is_derived:
+            return
+        with self.transaction():
+            drop_derived(self._con)
+            drop_copies(self._con)
+            derive(self._con, advance)
+            self._stale()
+            self._con.execute("INSERT INTO store_state VALUES ('derived', ?)", [catalog.fingerprint()])
+        self._con.execute("CHECKPOINT store")

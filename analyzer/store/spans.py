@@ -1,0 +1,44 @@
+"""A span that was exported twice is one span."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import duckdb
+
+_RANKED = """
+CREATE TEMP TABLE span_copy AS
+SELECT id, source_file, place > 1 AS extra, contents > 1 AS differs
+FROM (
+  SELECT
+    s.rowid AS id, s.source_file,
+    row_number() OVER (w ORDER BY s.end_ns DESC NULLS LAST, s.source_file, s.position) AS place,
+    count(*) OVER w AS copies,
+    count(DISTINCT hash(s.name, s.start_ns, s.end_ns, s.status, s.attributes::VARCHAR, s.events::VARCHAR)) OVER w AS contents
+  FROM span AS s
+  WINDOW w AS (PARTITION BY s.run, s.trace_id, s.span_id, s.kind)
+)
+WHERE copies > 1
+"""
+
+
+def drop_copies(con: duckdb.DuckDBPyConnection) -> None:
+    """Keep of each (run, trace, span, kind) the row with the latest end; say so where the copies differ."""
+    row = con.execute(
+        "SELECT count(*) > count(DISTINCT hash(run, trace_id, span_id, kind)) FROM span"
+    ).fetchone()
+    if not (row and row[0]):
+        return
+    con.execute(_RANKED)
+    con.execute(
+        "UPDATE span SET flag = 'copies differ, the later end was kept' WHERE rowid IN"
+        " (SELECT id FROM span_copy WHERE differs AND NOT extra)"
+    )
+    con.execute(
+        "UPDATE source_file AS f SET duplicates = f.duplicates + c.extra, kept = f.kept - c.extra"
+        " FROM (SELECT source_file, count(*) AS extra FROM span_copy WHERE extra GROUP BY source_file) AS c"
+        " WHERE c.source_file = f.path"
+    )
+    con.execute("DELETE FROM span WHERE rowid IN (SELECT id FROM span_copy WHERE extra)")
+    con.execute("DROP TABLE span_copy")

@@ -1,0 +1,29 @@
+-- Durations that the engine measured itself, on a monotonic clock of its own.
+CREATE VIEW engine_duration AS
+WITH read AS (
+  SELECT
+    n.attempt_id, s.run, v.view_id,
+    TRY_CAST(s.ttft_text AS DOUBLE) AS ttft, TRY_CAST(s.queue_text AS DOUBLE) AS queue,
+    TRY_CAST(s.prefill_text AS DOUBLE) AS prefill, TRY_CAST(s.decode_text AS DOUBLE) AS decode,
+    s.start_ns
+  FROM span_observation AS s
+  JOIN attempt_member AS m ON m.run = s.run AND m.observation_id = s.observation_id
+  JOIN attempt_name AS n ON n.run = m.run AND n.root_id = m.root_id
+  JOIN side_view AS v ON v.run = s.run AND v.attempt_id = n.attempt_id AND v.side = 'engine'
+    AND v.view_id = coalesce(coalesce(s.trace_id, '') || '|' || coalesce(s.parent_span_id, '') || '|' || s.response_id,
+                             s.observation_id)
+  WHERE s.side = 'engine'
+), first_output AS (
+  -- Of several outputs of one attempt the one that came first.
+  SELECT *, row_number() OVER (PARTITION BY run, attempt_id ORDER BY start_ns + ttft * 1e9 NULLS LAST, start_ns) AS place
+  FROM read
+)
+SELECT
+  attempt_id, run,
+  CASE WHEN queue BETWEEN 0 AND 1e6 THEN queue * 1e3 END AS queue_ms,
+  CASE WHEN prefill BETWEEN 0 AND 1e6 THEN prefill * 1e3 END AS prefill_ms,
+  CASE WHEN decode BETWEEN 0 AND 1e6 THEN decode * 1e3 END AS decode_ms
+FROM first_output
+WHERE place = 1;
+
+COMMENT ON VIEW engine_duration IS 'One row per attempt whose engine stated durations; values that cannot be durations are NULL';

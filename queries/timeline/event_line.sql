@@ -1,0 +1,23 @@
+-- Lines of the event log that belong to a request, each with the view of an attempt that it is part of.
+CREATE VIEW event_line AS
+WITH spread AS (
+  -- A line without a trace id belongs to the only trace its attempt has; two traces keep a reused id apart.
+  SELECT *, min(trace_id) OVER w AS first_trace, max(trace_id) OVER w AS last_trace
+  FROM event
+  WHERE request IS NOT NULL
+  WINDOW w AS (PARTITION BY run, side, request, attempt)
+), keyed AS (
+  SELECT
+    * EXCLUDE (first_trace, last_trace, trace_id),
+    coalesce(trace_id, CASE WHEN first_trace = last_trace THEN first_trace END) AS trace_id,
+    coalesce(first_trace <> last_trace, false) AS reused
+  FROM spread
+)
+SELECT
+  'event:' || side || '/' || clock || '/' || request || '/' || attempt
+    || CASE WHEN reused THEN '@' || coalesce(trace_id, '') ELSE '' END AS observation_id,
+  *
+FROM keyed;
+
+COMMENT ON VIEW event_line IS 'One row per event line of a request, with its view of the attempt; a line without trace id takes the only one its attempt has';
+COMMENT ON COLUMN event_line.reused IS 'The same request and attempt number stands under several trace ids';

@@ -1,0 +1,114 @@
+-- Where each attempt spent its time: one row per stage that two boundaries, or the owner's own measurement, show.
+CREATE TABLE stage AS
+WITH base AS (
+  SELECT
+    a.*, c.* EXCLUDE (attempt_id, run), d.queue_ms, d.prefill_ms, d.decode_ms,
+    coalesce(a.gateway_arrived_ns, a.engine_arrived_ns) AS entry_ns,
+    a.gateway_arrived_ns IS NOT NULL AS has_gateway
+  FROM attempt AS a
+  JOIN attempt_clock AS c ON c.run = a.run AND c.attempt_id = a.attempt_id
+  LEFT JOIN engine_duration AS d ON d.run = a.run AND d.attempt_id = a.attempt_id
+), interval_row AS (
+  -- start and end on `clock`; `to_client` moves them to the client's timeline.
+  SELECT attempt_id, run, 'client_queue' AS stage, client_clock AS clock, 'client' AS owner,
+    client_scheduled_ns AS start_ns, client_sent_ns AS end_low_ns, client_sent_ns AS end_high_ns, 0 AS error_ns,
+    NULL::DOUBLE AS told_ms, 0 AS to_client
+  FROM base
+  UNION ALL
+  SELECT attempt_id, run, 'edge', coalesce(gateway_clock, engine_clock), CASE WHEN has_gateway THEN 'gateway' ELSE 'engine' END,
+    entry_ns,
+    CASE WHEN gateway_admitted_ns IS NOT NULL THEN gateway_admitted_ns
+         WHEN has_gateway THEN greatest(coalesce(engine_admitted_ns, engine_admitted_low_ns) + engine_to_gateway_ns, entry_ns)
+         ELSE coalesce(engine_admitted_ns, engine_admitted_low_ns) END,
+    CASE WHEN gateway_admitted_ns IS NOT NULL THEN gateway_admitted_ns
+         WHEN has_gateway THEN coalesce(engine_admitted_ns, engine_admitted_high_ns) + engine_to_gateway_ns
+         ELSE coalesce(engine_admitted_ns, engine_admitted_high_ns) END,
+    CASE WHEN gateway_admitted_ns IS NULL AND has_gateway THEN engine_to_gateway_error_ns ELSE 0 END, NULL,
+    CASE WHEN has_gateway THEN gateway_to_client_ns ELSE engine_to_client_ns END
+  FROM base
+  UNION ALL
+  SELECT attempt_id, run, 'queue', engine_clock, 'scheduler',
+    CASE WHEN queue_ms IS NOT NULL THEN engine_admitted_high_ns
+         ELSE coalesce(engine_admitted_ns, gateway_admitted_ns - engine_to_gateway_ns) END,
+    coalesce(engine_started_ns, engine_started_high_ns), coalesce(engine_started_ns, engine_started_high_ns),
+    CASE WHEN queue_ms IS NULL AND engine_admitted_ns IS NULL THEN engine_to_gateway_error_ns ELSE 0 END,
+    queue_ms, engine_to_client_ns
+  FROM base
+  UNION ALL
+  SELECT attempt_id, run, 'prefill', engine_clock, 'worker', coalesce(engine_started_ns, engine_started_high_ns),
+    engine_first_token_ns, engine_first_token_ns, 0, prefill_ms, engine_to_client_ns
+  FROM base
+  UNION ALL
+  SELECT attempt_id, run, 'decode', engine_clock, 'worker', engine_first_token_ns, engine_last_token_ns, engine_last_token_ns, 0,
+    decode_ms, engine_to_client_ns
+  FROM base
+  UNION ALL
+  SELECT attempt_id, run, 'delivery', client_clock, 'stream', engine_first_token_ns + engine_to_client_ns,
+    client_first_content_ns, client_first_content_ns, engine_to_client_error_ns, NULL, 0
+  FROM base
+  UNION ALL
+  SELECT attempt_id, run, 'terminal', client_clock, 'stream', client_last_content_ns, client_done_ns, client_done_ns, 0, NULL, 0
+  FROM base
+), told AS (
+  SELECT
+    attempt_id, run, stage, clock, owner, error_ns, to_client, start_ns, end_high_ns AS end_ns,
+    coalesce(told_ms, CASE WHEN end_low_ns >= start_ns THEN greatest((end_low_ns - start_ns - error_ns) / 1e6, 0) END) AS low_ms,
+    coalesce(told_ms, CASE WHEN end_high_ns >= start_ns THEN (end_high_ns - start_ns + error_ns) / 1e6 END) AS high_ms
+  FROM interval_row
+), known AS (
+  SELECT * FROM told WHERE low_ms IS NOT NULL AND high_ms IS NOT NULL
+), inside AS (
+  -- The part of each stage that lies between sent and first content, on the client's timeline.
+  SELECT
+    k.attempt_id, k.run, k.high_ms - k.low_ms AS slack_ms,
+    greatest(k.start_ns + k.to_client, a.client_sent_ns) AS start_ns,
+    least(k.end_ns + k.to_client, a.client_first_content_ns) AS end_ns,
+    a.client_clock AS clock
+  FROM known AS k
+  JOIN attempt AS a ON a.run = k.run AND a.attempt_id = k.attempt_id
+  WHERE k.stage IN ('edge', 'queue', 'prefill', 'kv_transfer', 'delivery') AND k.to_client IS NOT NULL
+    AND a.client_first_content_ns >= a.client_sent_ns
+), covered AS (
+  SELECT
+    *,
+    max(end_ns) OVER (PARTITION BY run, attempt_id ORDER BY start_ns, end_ns
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns
+  FROM inside
+  WHERE end_ns > start_ns
+), union_length AS (
+  SELECT
+    run, attempt_id,
+    sum(greatest(end_ns - greatest(start_ns, coalesce(before_ns, start_ns)), 0)) / 1e6 AS high_ms,
+    sum(slack_ms) AS slack_ms
+  FROM covered
+  GROUP BY run, attempt_id
+), rest AS (
+  SELECT
+    a.attempt_id, a.run, a.client_clock AS clock,
+    greatest((a.client_first_content_ns - a.client_sent_ns) / 1e6 - u.high_ms, 0) AS low_ms,
+    least((a.client_first_content_ns - a.client_sent_ns) / 1e6 - u.high_ms + u.slack_ms,
+          (a.client_first_content_ns - a.client_sent_ns) / 1e6) AS high_ms
+  FROM union_length AS u
+  JOIN attempt AS a ON a.run = u.run AND a.attempt_id = u.attempt_id
+)
+SELECT
+  attempt_id, run, stage,
+  CASE WHEN low_ms = high_ms THEN low_ms END AS duration_ms,
+  low_ms, high_ms,
+  CASE WHEN low_ms < high_ms THEN 'bounded' ELSE 'measured' END AS evidence,
+  clock, owner, start_ns, end_ns
+FROM known
+UNION ALL
+SELECT attempt_id, run, 'unattributed', CASE WHEN low_ms = high_ms THEN low_ms END, low_ms, high_ms,
+  CASE WHEN low_ms < high_ms THEN 'bounded' ELSE 'derived' END, clock, 'nobody', NULL, NULL
+FROM rest;
+
+COMMENT ON TABLE stage IS 'One row per attempt and stage; a bounded stage has no duration of its own but lies in [low_ms, high_ms]';
+COMMENT ON COLUMN stage.stage IS 'client_queue, edge, queue, prefill, kv_transfer, decode, delivery, terminal, or unattributed: time to first content that no known stage covers';
+COMMENT ON COLUMN stage.duration_ms IS 'Duration; NULL where it is only bounded';
+COMMENT ON COLUMN stage.low_ms IS 'At least this long';
+COMMENT ON COLUMN stage.high_ms IS 'At most this long';
+COMMENT ON COLUMN stage.owner IS 'Who answers for this wait';
+COMMENT ON COLUMN stage.evidence IS 'measured, derived or bounded';
+COMMENT ON COLUMN stage.start_ns IS 'Where it begins, on its clock; for a bounded stage the start of its longest extent';
+COMMENT ON COLUMN stage.end_ns IS 'Where it ends, on its clock';

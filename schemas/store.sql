@@ -1,0 +1,200 @@
+-- The base tables: what was read, and what the reader declared about it. Everything else is derived from these.
+
+CREATE TABLE store_state (
+  key   VARCHAR NOT NULL,
+  value VARCHAR
+);
+COMMENT ON TABLE store_state IS 'What the store knows about itself: layout version, whether derived tables are up to date';
+
+CREATE TABLE source_file (
+  path       VARCHAR NOT NULL,
+  run        VARCHAR,
+  bytes      BIGINT NOT NULL,
+  sha256     VARCHAR NOT NULL,
+  source     VARCHAR NOT NULL,
+  tool       VARCHAR,
+  records    BIGINT NOT NULL,
+  kept       BIGINT NOT NULL,
+  set_aside  BIGINT NOT NULL,
+  refused    BIGINT NOT NULL,
+  duplicates BIGINT NOT NULL,
+  first_ns   BIGINT,
+  last_ns    BIGINT,
+  note       VARCHAR
+);
+COMMENT ON TABLE source_file IS 'One row per file read: records = kept + set_aside + refused + duplicates';
+
+CREATE TABLE refused (
+  source_file VARCHAR NOT NULL,
+  position    VARCHAR NOT NULL,
+  reason      VARCHAR NOT NULL,
+  sample      VARCHAR
+);
+COMMENT ON TABLE refused IS 'One row per record that could not be taken, with where it stands and why';
+
+CREATE TABLE span (
+  run            VARCHAR NOT NULL,
+  trace_id       VARCHAR NOT NULL,
+  span_id        VARCHAR NOT NULL,
+  parent_span_id VARCHAR,
+  name           VARCHAR,
+  kind           VARCHAR NOT NULL,
+  service        VARCHAR,
+  scope          VARCHAR,
+  start_ns       BIGINT,
+  end_ns         BIGINT,
+  status         VARCHAR NOT NULL,
+  status_message VARCHAR,
+  attributes     JSON,
+  resource       JSON,
+  events         JSON,
+  links          JSON,
+  clock          VARCHAR NOT NULL,
+  flag           VARCHAR,
+  source_file    VARCHAR NOT NULL,
+  position       BIGINT NOT NULL
+);
+COMMENT ON TABLE span IS 'One row per OpenTelemetry span, times as the producer wrote them';
+
+CREATE TABLE event (
+  run              VARCHAR NOT NULL,
+  request          VARCHAR,
+  attempt          INTEGER NOT NULL,
+  parent           VARCHAR,
+  required         BOOLEAN,
+  event            VARCHAR NOT NULL,
+  time_ns          BIGINT NOT NULL,
+  clock            VARCHAR NOT NULL,
+  clock_kind       VARCHAR NOT NULL,
+  side             VARCHAR NOT NULL,
+  content_kind     VARCHAR,
+  tokens           BIGINT,
+  repeat           BIGINT,
+  load_point       VARCHAR,
+  phase            VARCHAR,
+  tenant           VARCHAR,
+  route            VARCHAR,
+  region           VARCHAR,
+  model            VARCHAR,
+  revision         VARCHAR,
+  worker           VARCHAR,
+  trace_id         VARCHAR,
+  response_id      VARCHAR,
+  deadline_ms      DOUBLE,
+  retry_of         VARCHAR,
+  idempotency_key  VARCHAR,
+  streamed         BOOLEAN,
+  stop_reason      VARCHAR,
+  status_code      INTEGER,
+  error_type       VARCHAR,
+  outcome          VARCHAR,
+  correct          BOOLEAN,
+  input_tokens     BIGINT,
+  output_tokens    BIGINT,
+  reasoning_tokens BIGINT,
+  cached_tokens    BIGINT,
+  name             VARCHAR,
+  value            DOUBLE,
+  source_file      VARCHAR NOT NULL,
+  position         BIGINT NOT NULL
+);
+COMMENT ON TABLE event IS 'One row per line of a request event log, and per boundary of a load generator''s row';
+
+CREATE TABLE run_setting (
+  run             VARCHAR NOT NULL,
+  why             VARCHAR,
+  window_start_ns BIGINT,
+  window_end_ns   BIGINT,
+  window_width_ns BIGINT,
+  warmup_ns       BIGINT,
+  client_cancel   VARCHAR NOT NULL,
+  entry           VARCHAR,
+  unit            VARCHAR NOT NULL
+);
+COMMENT ON TABLE run_setting IS 'One row per run: how its manifest, or the defaults, say that it is to be counted';
+
+CREATE TABLE tenant_key (
+  run      VARCHAR NOT NULL,
+  position INTEGER NOT NULL,
+  key      VARCHAR NOT NULL
+);
+COMMENT ON TABLE tenant_key IS 'Attributes that may name the tenant of a span, the first present wins';
+
+CREATE TABLE length_bin (
+  run       VARCHAR NOT NULL,
+  dimension VARCHAR NOT NULL,
+  bin       VARCHAR NOT NULL,
+  low       BIGINT NOT NULL,
+  high      BIGINT
+);
+COMMENT ON TABLE length_bin IS 'Length bins by token count, half open: low <= tokens < high';
+
+CREATE TABLE slo (
+  run        VARCHAR NOT NULL,
+  slo        VARCHAR NOT NULL,
+  condition  INTEGER NOT NULL,
+  metric     VARCHAR NOT NULL,
+  op         VARCHAR NOT NULL,
+  limit_ms   DOUBLE NOT NULL,
+  target     DOUBLE NOT NULL,
+  confidence DOUBLE NOT NULL
+);
+COMMENT ON TABLE slo IS 'One row per condition of a promise; a request is good when it is ok and meets all of them';
+
+CREATE TABLE slo_select (
+  run       VARCHAR NOT NULL,
+  slo       VARCHAR NOT NULL,
+  dimension VARCHAR NOT NULL,
+  value     VARCHAR NOT NULL
+);
+COMMENT ON TABLE slo_select IS 'The part of the population that a promise is about; no row means all of it';
+
+CREATE TABLE population_select (
+  run       VARCHAR NOT NULL,
+  dimension VARCHAR NOT NULL,
+  value     VARCHAR NOT NULL
+);
+COMMENT ON TABLE population_select IS 'The part of the traffic that the run''s numbers are about; no row means all of it';
+
+CREATE TABLE clock_relation (
+  run       VARCHAR NOT NULL,
+  clock_a   VARCHAR NOT NULL,
+  clock_b   VARCHAR NOT NULL,
+  relation  VARCHAR NOT NULL,
+  offset_ns BIGINT NOT NULL,
+  error_ns  BIGINT NOT NULL
+);
+COMMENT ON TABLE clock_relation IS 'Declared relations of clocks, both directions: time on b = time on a + offset_ns, give or take error_ns';
+
+CREATE TABLE load_point_range (
+  run        VARCHAR NOT NULL,
+  load_point VARCHAR NOT NULL,
+  start_ns   BIGINT NOT NULL,
+  end_ns     BIGINT NOT NULL
+);
+COMMENT ON TABLE load_point_range IS 'Load points that the manifest declares as ranges of arrival time, half open';
+
+CREATE TABLE boundary_policy (
+  run      VARCHAR NOT NULL,
+  boundary VARCHAR NOT NULL,
+  owner    VARCHAR,
+  policy   VARCHAR
+);
+COMMENT ON TABLE boundary_policy IS 'Who owns a boundary and by which policy, as the manifest declares';
+
+CREATE TABLE rank_bound (
+  n         BIGINT NOT NULL,
+  q_e6      BIGINT NOT NULL,
+  low_rank  BIGINT,
+  high_rank BIGINT
+);
+COMMENT ON TABLE rank_bound IS 'Ranks of the order statistics that bound a quantile of n independent values, two-sided 95 %; NULL where none does';
+
+CREATE TABLE share_bound (
+  good       BIGINT NOT NULL,
+  n          BIGINT NOT NULL,
+  confidence DOUBLE NOT NULL,
+  low        DOUBLE NOT NULL,
+  high       DOUBLE NOT NULL
+);
+COMMENT ON TABLE share_bound IS 'Exact one-sided bounds (Clopper-Pearson) of a share good / n at a confidence';
