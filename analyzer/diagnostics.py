@@ -12,7 +12,7 @@ from analyzer.errors import AnalyzerError, ExitCode
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["ExitCode", "Progress", "error", "note", "progress"]
+__all__ = ["ExitCode", "Progress", "bug", "error", "note", "progress", "statement"]
 
 
 def clean(value: str) -> str:
@@ -76,3 +76,17 @@ def progress(title: str, total: int | None) -> Iterator[Progress]:
     )
     with Rich(*columns, console=Console(stderr=True), transient=True) as bar:
         yield _Bar(bar, bar.add_task(title, total=total, what=""))
+
+
+def statement(sql: str) -> None:
+    """Show a SQL statement that is about to run."""
+    sys.stderr.write(sql.strip() + ";\n")
+
+
+def bug(fault: BaseException) -> None:
+    """Say that this is our own fault, and how to report it."""
+    _say(
+        "bug",
+        f"{type(fault).__name__}: {fault}; this is a fault of analyze itself: run the command again with"
+        " `analyze --debug ...` and report what it prints",
+    )

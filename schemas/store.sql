@@ -109,9 +109,11 @@ CREATE TABLE run_setting (
   warmup_ns       BIGINT,
   client_cancel   VARCHAR NOT NULL,
   entry           VARCHAR,
-  unit            VARCHAR NOT NULL
+  unit            VARCHAR NOT NULL,
+  manifest        VARCHAR
 );
 COMMENT ON TABLE run_setting IS 'One row per run: how its manifest, or the defaults, say that it is to be counted';
+COMMENT ON COLUMN run_setting.manifest IS 'Name of the manifest that declares these settings; NULL for the defaults';
 
 CREATE TABLE tenant_key (
   run      VARCHAR NOT NULL,

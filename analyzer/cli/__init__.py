@@ -1,1 +1,80 @@
-"""."""
+"""The command line: one module per command group; parse, one call, print."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from analyzer import __version__, diagnostics
+from analyzer.cli import asking, ingesting, manifests, reporting
+from analyzer.errors import AnalyzerError, ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class _Group(click.Group):
+    """Commands whose faults are one line on stderr and an exit code."""
+
+    def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> Any:
+        debug = False
+        try:
+            with self.make_context("analyze", list(sys.argv[1:] if args is None else args)) as context:
+                debug = bool(context.params.get("debug"))
+                self.invoke(context)
+            sys.stdout.flush()
+        except AnalyzerError as fault:
+            if debug:
+                raise
+            diagnostics.error(fault)
+            sys.exit(fault.exit_code)
+        except click.exceptions.Exit as ended:
+            sys.exit(ended.exit_code)
+        except (click.Abort, KeyboardInterrupt):
+            diagnostics.note("interrupted; what was finished stays, nothing is half-written")
+            sys.exit(ExitCode.INTERRUPTED)
+        except click.ClickException as fault:
+            fault.show()
+            sys.exit(ExitCode.USAGE)
+        except BrokenPipeError:
+            # The reader of our output has seen enough; Python must not complain at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(ExitCode.OK)
+        except Exception as fault:
+            if debug:
+                raise
+            diagnostics.bug(fault)
+            sys.exit(ExitCode.BUG)
+        sys.exit(ExitCode.OK)
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="analyze", message="%(prog)s %(version)s")
+@click.option("--debug", is_flag=True, help="Show the traceback of a fault.")
+@click.option("--trace-sql", is_flag=True, help="Print each SQL statement to stderr.")
+@click.pass_context
+def main(context: click.Context, debug: bool, trace_sql: bool) -> None:  # noqa: ARG001 (the group reads debug itself)
+    """Say, with evidence, whether a serving promise was kept.
+
+    \b
+    Example:
+      analyze ingest traces/
+      analyze sql "FROM percentile WHERE metric = 'ttft'"
+      analyze report --manifest run.json
+    """
+    context.obj = diagnostics.statement if trace_sql else None
+
+
+for command in (
+    ingesting.ingest,
+    ingesting.sources,
+    asking.sql,
+    manifests.manifest,
+    manifests.freeze,
+    manifests.seal,
+    reporting.report,
+):
+    main.add_command(command)

@@ -131,7 +131,7 @@ def _one(
 
 def apply_manifest(store: Store, declared: manifest.Manifest) -> None:
     """Count a run as its manifest says."""
-    _apply(store, manifest.settings(declared))
+    _apply(store, manifest.settings(declared), declared.name)
 
 
 def apply_defaults(store: Store) -> None:
@@ -142,14 +142,14 @@ def apply_defaults(store: Store) -> None:
             _apply(store, manifest.default_settings(run))
 
 
-def _apply(store: Store, declared: manifest.Settings) -> None:
+def _apply(store: Store, declared: manifest.Settings, name: str | None = None) -> None:
     run = declared.run
     store.settings_rows(
         run,
         {
             "run_setting": [
                 (run, declared.why or None, declared.window_start_ns, declared.window_end_ns, declared.window_width_ns,
-                 declared.warmup_ns, declared.client_cancel, declared.entry, declared.population_unit),
+                 declared.warmup_ns, declared.client_cancel, declared.entry, declared.population_unit, name),
             ],
             "tenant_key": [(run, place, key) for place, key in enumerate(declared.tenant_keys)],
             "length_bin": [(run, b.dimension, b.bin, b.low, b.high) for b in declared.length_bins],

@@ -1,1 +1,1 @@
-"""."""
+"""What a command does when it needs several layers."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 SHOWN = 5
+_LONGEST = 60
 UNKNOWN = "#/$defs/unknown"
 _TYPES = {
     "string": "text",
@@ -30,36 +31,38 @@ _LIMITS = {
     "exclusiveMinimum": "above",
     "exclusiveMaximum": "below",
 }
+_COUNTS = {"minItems": "at least", "maxItems": "at most"}
 
 
 @dataclass(frozen=True, slots=True)
 class _Fault:
     where: str
     sentence: str
+    is_strange: bool = False
+    """Whether the document has a field here that the schema has not."""
     stands_for: str = ""
-    """The field that a misspelt key was meant to be."""
+    """The field that a strange one was meant to be."""
 
 
 def of(document: object, schema: str) -> list[str]:
-    """Sentences on every fault of `document` against schemas/`schema`, misspelt fields first."""
+    """Say every fault of `document` against schemas/`schema`, misspelt fields first."""
     found = list(dict.fromkeys(_read(_validator(schema).iter_errors(document), _schema(schema))))
     meant = {fault.stands_for for fault in found if fault.stands_for}
     # A field that is there under a misspelt name is one fault, not two.
     found = [fault for fault in found if fault.where not in meant]
-    return [fault.sentence for fault in sorted(found, key=lambda fault: not fault.stands_for)]
+    return [fault.sentence for fault in sorted(found, key=lambda fault: not fault.is_strange)]
 
 
 def summed_up(sentences: list[str]) -> str:
-    """The first few sentences, and how many there are beyond them."""
+    """Join the first few sentences, and say how many there are beyond them."""
     text = "; ".join(sentences[:SHOWN])
     rest = len(sentences) - SHOWN
     return f"{text}; and {rest} more fault{'s' if rest > 1 else ''}" if rest > 0 else text
 
 
 def shown(value: object) -> str:
-    """A value as JSON, short enough for a sentence."""
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else f"{text[:57]}…"
+    """Write a value as JSON, short enough for a sentence."""
+    return _short(json.dumps(value, ensure_ascii=False))
 
 
 @lru_cache
@@ -122,13 +125,13 @@ def _strange_keys(error: Any) -> Iterator[_Fault]:
     for key in error.instance:
         if key in allowed:
             continue
-        field = _join(where, key if len(key) <= 60 else f"{key[:57]}…")
+        field = _join(where, _short(key))
         near = difflib.get_close_matches(key, allowed, n=1)
         if near:
             sentence = f"{field} is not a field; did you mean {near[0]}?"
-            yield _Fault(field, sentence, stands_for=_join(where, near[0]))
+            yield _Fault(field, sentence, is_strange=True, stands_for=_join(where, near[0]))
         else:
-            yield _Fault(field, f"{field} is not a field; allowed are {', '.join(allowed)}", stands_for=field)
+            yield _Fault(field, f"{field} is not a field; allowed are {', '.join(allowed)}", is_strange=True)
 
 
 def _missing_keys(error: Any) -> Iterator[_Fault]:
@@ -145,34 +148,35 @@ def _complaint(error: Any) -> str:
     rule, value, found = error.validator, error.validator_value, shown(error.instance)
     if rule in _LIMITS:
         return f"is {found}, must be {_LIMITS[rule]} {value}"
-    if rule == "enum" and isinstance(error.instance, str):
-        near = difflib.get_close_matches(error.instance, [v for v in value if isinstance(v, str)], n=1)
-        return f"is {found}, expected {_phrase(error.schema)}{f'; did you mean {near[0]}?' if near else ''}"
-    if rule in {"type", "enum", "const", "pattern"}:
-        return f"is {found}, expected {_phrase(error.schema)}"
-    if rule == "maxLength":
-        return f"is longer than {value} characters"
-    if rule in {"minItems", "maxItems"}:
-        return f"has {len(error.instance)} entries, must have at {'least' if rule == 'minItems' else 'most'} {value}"
-    if rule == "uniqueItems":
-        return f"is {found}, and names something twice"
-    if rule in {"oneOf", "not"} and "$comment" in error.schema:
-        return f"is {found}, expected {error.schema['$comment']}"
-    return f"is not valid: {error.message}"
+    if rule in _COUNTS:
+        return f"has {len(error.instance)} entries, must have {_COUNTS[rule]} {value}"
+    if rule in {"oneOf", "not", "type", "enum", "const", "pattern"}:
+        return f"is {found}, expected {_phrase(error.schema)}{_did_you_mean(error)}"
+    plain = {
+        "maxLength": f"is longer than {value} characters",
+        "uniqueItems": f"is {found}, with an entry twice",
+    }
+    return plain.get(rule, f"is not valid: {error.message}")
+
+
+def _did_you_mean(error: Any) -> str:
+    words = [word for word in error.schema.get("enum", ()) if isinstance(word, str)]
+    near = difflib.get_close_matches(error.instance, words, n=1) if isinstance(error.instance, str) else []
+    return f"; did you mean {near[0]}?" if near and len(words) > 1 else ""
 
 
 def _phrase(schema: dict[str, Any]) -> str:
-    """What a schema allows, in words."""
+    """Say in words what a schema allows."""
+    if "$comment" in schema:
+        return str(schema["$comment"])
     if "const" in schema:
         return json.dumps(schema["const"])
     if "enum" in schema:
-        return ", ".join(str(v) for v in schema["enum"][:-1]) + " or " * (len(schema["enum"]) > 1) + str(
-            schema["enum"][-1]
-        )
-    if "$comment" in schema:
-        return str(schema["$comment"])
+        *most, last = (str(word) for word in schema["enum"])
+        return f"{', '.join(most)} or {last}" if most else last
     types = schema.get("type", [])
-    return " or ".join(_TYPES[name] for name in ([types] if isinstance(types, str) else types)) or "another value"
+    words = [_TYPES[name] for name in ([types] if isinstance(types, str) else types)]
+    return " or ".join(words) or "another value"
 
 
 def _resolved(branch: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
@@ -187,6 +191,10 @@ def _path(error: Any) -> str:
     for step in error.absolute_path:
         path = f"{path}[{step}]" if isinstance(step, int) else _join(path, step)
     return path
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _join(path: str, key: str) -> str:

@@ -67,14 +67,14 @@ class Manifest:
         return hashed and {"contract_sha256", "run_id"} <= self.artifact.keys()
 
     def raw_files(self) -> tuple[RawFile, ...]:
-        """The raw files in the order listed. ManifestError where a path leads out of the folder."""
-        files, wrong = _raw_files(self.folder, self.document)
+        """List the raw files in their order. ManifestError where a path leads out of the folder."""
+        files, wrong = _raw_files(self.path, self.document)
         if wrong:
             raise ManifestError(f"{self.path}: {faults.summed_up(wrong)}")
         return files
 
     def unknowns(self) -> list[tuple[str, str]]:
-        """(field path, why) of every value that is declared unknown, in the order of the document."""
+        """List (field path, why) of every value that is declared unknown, in document order."""
         return list(_unknowns(self.document, ""))
 
 
@@ -85,7 +85,7 @@ def load(path: str | Path) -> Manifest:
     _refuse_others(path, document)
     found = reading.inexact(document) or faults.of(document, SCHEMA) or rules.broken(document)
     if not found:
-        found = _raw_files(folder_of(path), document)[1] + _lists_itself(path, document)
+        found = _raw_files(path, document)[1]
     if found:
         raise ManifestError(f"{path}: {faults.summed_up(found)}")
     return Manifest(path, document)
@@ -99,7 +99,7 @@ def check(document: dict[str, Any], where: str) -> None:
 
 
 def declared(document: Any, *keys: str) -> Any:
-    """The value at a path of keys; None where a step is missing or declared unknown."""
+    """Look up the value at a path of keys; None where a step is missing or declared unknown."""
     for key in keys:
         document = document.get(key) if isinstance(document, dict) else None
         if is_unknown(document):
@@ -113,7 +113,7 @@ def is_unknown(value: object) -> bool:
 
 
 def folder_of(path: Path) -> Path:
-    """The real folder a manifest stands in."""
+    """Find the real folder a manifest stands in."""
     return Path(os.path.realpath(path.parent))
 
 
@@ -129,29 +129,31 @@ def _refuse_others(path: Path, document: dict[str, Any]) -> None:
         raise ManifestError(f"{path}: manifest is {found}, and only version {VERSION} can be read")
 
 
-def _raw_files(folder: Path, document: dict[str, Any]) -> tuple[tuple[RawFile, ...], list[str]]:
+def _raw_files(path: Path, document: dict[str, Any]) -> tuple[tuple[RawFile, ...], list[str]]:
+    folder, own = folder_of(path), Path(os.path.realpath(path))
     files: dict[Path, RawFile] = {}
     wrong = []
     for i, entry in enumerate(document["artifact"].get("raw", ())):
         given = entry["path"]
+        where = f"artifact.raw[{i}].path {faults.shown(given)}"
         try:
             target = paths.inside(folder, given)
         except ValueError as fault:
-            wrong.append(f"artifact.raw[{i}].path {faults.shown(given)} {fault}")
+            wrong.append(f"{where} {fault}")
             continue
         if target in files:
-            wrong.append(f"artifact.raw[{i}].path {faults.shown(given)} is listed twice")
-        options = tuple(sorted(entry.get("options", {}).items()))
-        facts = (entry.get(key) for key in ("bytes", "sha256", "rows", "source"))
-        files[target] = RawFile(target, given, *facts, options=options)
+            wrong.append(f"{where} is listed twice")
+        if target == own:
+            # Sealing writes into the manifest, so its own hash could never hold.
+            wrong.append(f"{where} is the manifest itself")
+        files[target] = _raw_file(target, entry)
     return tuple(files.values()), wrong
 
 
-def _lists_itself(path: Path, document: dict[str, Any]) -> list[str]:
-    # Sealing writes into the manifest, so its own hash could never hold.
-    own = Path(os.path.realpath(path))
-    files, _ = _raw_files(folder_of(path), document)
-    return ["artifact.raw lists the manifest itself"] if any(file.path == own for file in files) else []
+def _raw_file(target: Path, entry: dict[str, Any]) -> RawFile:
+    size, rows = (None if entry.get(key) is None else int(entry[key]) for key in ("bytes", "rows"))
+    options = tuple(sorted(entry.get("options", {}).items()))
+    return RawFile(target, entry["path"], size, entry.get("sha256"), rows, entry.get("source"), options)
 
 
 def _unknowns(value: Any, where: str) -> Iterator[tuple[str, str]]:

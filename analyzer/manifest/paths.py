@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 
 def inside(folder: Path, given: str) -> Path:
-    """The real path of `given` below `folder` (itself a real path).
+    """Find the real path of `given` below `folder` (itself a real path).
 
     ValueError carries the rest of the sentence "<given> …" where it is absolute or leads out, be it by
     `..` or by a link. Paths of every system are judged on every system: a manifest travels.
@@ -20,7 +20,9 @@ def inside(folder: Path, given: str) -> Path:
         raise ValueError("leads out of the manifest's folder; put the file beside the manifest")
     target = Path(os.path.realpath(folder / given))
     if not target.is_relative_to(folder):
-        raise ValueError("leads out of the manifest's folder by a link; put the file itself beside the manifest")
+        raise ValueError(
+            "leads out of the manifest's folder by a link; put the file itself beside the manifest"
+        )
     if target == folder:
         raise ValueError("is the manifest's own folder; list its files")
     return target

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from analyzer.errors import ManifestError
@@ -15,13 +16,14 @@ if TYPE_CHECKING:
 # A manifest is written by hand; what is larger is data that was named by mistake.
 MOST_BYTES = 16 * 2**20
 MOST_DEPTH = 40
+MOST_DIGITS = 400
 # RFC 8785 hashes numbers as IEEE doubles, which hold whole numbers exactly up to here.
 MOST_EXACT = 2**53 - 1
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The JSON object in a file. ManifestError names line and column of what is wrong."""
-    if path.is_dir():
+    """Read the JSON object in a file. ManifestError names line and column of what is wrong."""
+    if os.path.isdir(path):  # noqa: PTH112 (Path.is_dir raises on names that are too long)
         inner = path / "run.json"
         hint = f"did you mean {inner}?" if inner.is_file() else "name the run.json of the run"
         raise ManifestError(f"{path} is a folder, and a manifest is a file", hint)
@@ -32,9 +34,9 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def parse(text: str, where: str) -> Any:
-    """The value of a JSON text. ManifestError where it is torn, doubled or not JSON."""
+    """Read the value of a JSON text. ManifestError where it is torn, doubled or not JSON."""
     try:
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+        return json.loads(text, object_pairs_hook=_once, parse_int=_whole, parse_constant=_no_constant)
     except json.JSONDecodeError as fault:
         place = f"line {fault.lineno}, column {fault.colno}"
         torn = fault.pos >= len(text.rstrip()) or fault.msg.startswith("Unterminated")
@@ -47,13 +49,13 @@ def parse(text: str, where: str) -> Any:
 
 
 def inexact(document: dict[str, Any]) -> list[str]:
-    """Sentences on values that cannot be hashed alike everywhere: rounded numbers, broken text, depth."""
+    """Say which values cannot be hashed alike everywhere: rounded numbers, broken text, depth."""
     return [sentence for where, value, depth in _walk(document) if (sentence := _fault(where, value, depth))]
 
 
 def _fault(where: str, value: Any, depth: int) -> str | None:
     if depth > MOST_DEPTH:
-        return f"{where} is nested deeper than {MOST_DEPTH} levels"
+        return f"{where[:60]}… is nested deeper than {MOST_DEPTH} levels"
     if isinstance(value, int) and abs(value) > MOST_EXACT:
         return f'{where} is {str(value)[:40]}, which JSON readers round; write it as text, in ""'
     if isinstance(value, float) and not math.isfinite(value):
@@ -92,7 +94,9 @@ def _text(path: Path) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
-        raise ManifestError(f"{path} is not UTF-8 text: byte {fault.start} is not", "save it as UTF-8") from None
+        raise ManifestError(
+            f"{path} is not UTF-8 text: byte {fault.start} is not", "save it as UTF-8"
+        ) from None
     if not text.strip():
         raise ManifestError(f"{path} is empty", "`analyze manifest new` writes a manifest")
     return text
@@ -107,6 +111,14 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         beside = f" (beside {others[:60]})" if others else ""
         raise ValueError(f'the key "{doubled[:60]}" stands twice in one object{beside}; keep one')
     return found
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > MOST_DIGITS:
+        raise ValueError(
+            f"a number of {len(digits)} digits is beyond what JSON readers hold; write it as text"
+        )
+    return int(digits)
 
 
 def _no_constant(name: str) -> NoReturn:

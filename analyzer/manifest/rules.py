@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def broken(document: dict[str, Any]) -> list[str]:
-    """Sentences on every rule that a document of the right shape breaks."""
+    """Say every rule that a document of the right shape breaks."""
     measurement = document["measurement"]
     return [
         *_name(document["name"]),

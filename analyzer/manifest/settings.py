@@ -88,12 +88,12 @@ class Settings:
 
 
 def settings(manifest: Manifest) -> Settings:
-    """The settings that a manifest declares; what it calls unknown or leaves out takes the default."""
+    """Return what a manifest declares; what it calls unknown or leaves out takes the default."""
     return _settings(manifest.name, manifest.document)
 
 
 def default_settings(run: str) -> Settings:
-    """The settings of a run without a manifest."""
+    """Return the settings of a run without a manifest."""
     return _settings(run, {})
 
 
@@ -113,7 +113,9 @@ def _settings(run: str, document: dict[str, Any]) -> Settings:
         tenant_keys=tuple(declared(measurement, "tenant_keys") or TENANT_KEYS),
         length_bins=tuple(_bins(measurement)),
         slos=tuple(_conditions(slos)),
-        slo_select=tuple((slo["name"], *pair) for slo in slos for pair in sorted(slo.get("select", {}).items())),
+        slo_select=tuple(
+            (slo["name"], *pair) for slo in slos for pair in sorted(slo.get("select", {}).items())
+        ),
         population_select=tuple(sorted((declared(measurement, "population", "select") or {}).items())),
         clock_relations=tuple(_relations(declared(document, "artifact", "clocks") or [])),
         load_points=tuple(
@@ -140,11 +142,11 @@ def _bins(measurement: dict[str, Any]) -> Iterator[LengthBin]:
         ("output", "output_tokens"),
     )
     for dimension, key in dimensions:
-        edges = declared(measurement, "length_bins", key) or _EDGES[key]
+        edges = [int(edge) for edge in declared(measurement, "length_bins", key) or _EDGES[key]]
         ends = list(pairwise([0, *edges, None]))
         names = ["short", "long"] if len(edges) == 1 else [f"[{low}, {high or 'inf'})" for low, high in ends]
         for name, (low, high) in zip(names, ends, strict=True):
-            yield LengthBin(dimension, name, int(low), None if high is None else int(high))
+            yield LengthBin(dimension, name, low or 0, high)
 
 
 def _conditions(slos: list[dict[str, Any]]) -> Iterator[SloCondition]:

@@ -17,7 +17,7 @@ _LAST_NS = 2**63 - 1
 
 
 def to_ns(text: str) -> int:
-    """Nanoseconds since 1970 of an ISO time with a zone, or of nanoseconds as text.
+    """Read an ISO time with a zone, or nanoseconds since 1970 as text, as nanoseconds.
 
     ValueError carries the rest of the sentence "<field> …" where it is neither.
     """
@@ -46,17 +46,17 @@ def _iso_to_ns(text: str) -> int:
 
 
 def seconds_to_ns(seconds: float) -> int:
-    """The nearest whole nanosecond of a number of seconds as it is written in decimal."""
+    """Round to whole nanoseconds a number of seconds as it is written in decimal."""
     return int((_exact(seconds) * _SECOND).to_integral_value(ROUND_HALF_EVEN))
 
 
 def seconds_to_ms(seconds: float) -> float:
-    """Milliseconds of a number of seconds as it is written in decimal: .0023 s is 2.3 ms."""
+    """Convert a number of seconds as it is written in decimal: .0023 s is 2.3 ms."""
     return float(_exact(seconds) * 1000)
 
 
 def offset_to_ns(offset_ms: float, error_ms: float) -> tuple[int, int]:
-    """(offset, error) in nanoseconds; the error grows by what rounding the offset has lost."""
+    """Return (offset, error) in nanoseconds; the error grows by what rounding the offset has lost."""
     exact = _exact(offset_ms) * 10**6
     offset = exact.to_integral_value(ROUND_HALF_EVEN)
     error = _exact(error_ms) * 10**6 + abs(exact - offset)

@@ -41,9 +41,17 @@ class Store:
     Raises StoreBusyError when another process writes it, StoreError when the file is none of ours.
     """
 
-    def __init__(self, path: str | Path, *, create: bool = False, trace: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        create: bool = False,
+        read_only: bool = False,
+        trace: Callable[[str], None] | None = None,
+    ) -> None:
         self.path = Path(path)
         self._trace = trace
+        self._mode = "READ_ONLY" if read_only else f"STORAGE_VERSION '{STORAGE_VERSION}'"
         if self.path.is_dir():
             raise StoreError(f"{self.path} is a directory, not a store", "name a file with --store")
         fresh = not self.path.exists()
@@ -67,7 +75,7 @@ class Store:
     def _attach(self) -> None:
         place = str(self.path).replace("'", "''")
         try:
-            self._con.execute(f"ATTACH '{place}' AS store (STORAGE_VERSION '{STORAGE_VERSION}')")
+            self._con.execute(f"ATTACH '{place}' AS store ({self._mode})")
         except duckdb.Error as fault:
             if "lock" in str(fault).lower():
                 raise _busy(self.path, fault) from fault

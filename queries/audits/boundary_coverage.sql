@@ -21,8 +21,10 @@ WITH expected AS (
   ANTI JOIN expected AS e ON e.side = f.side AND e.boundary = f.boundary
 )
 SELECT
-  l.run, l.side, l.boundary, coalesce(p.owner, f.owner, l.owner) AS owner,
-  coalesce(f.seen, 0) AS seen, t.attempts - coalesce(f.seen, 0) AS missing, f.evidence, p.policy
+  l.run, l.side, l.boundary, coalesce(f.owner, l.owner) AS owner,
+  coalesce(f.seen, 0) AS seen, t.attempts - coalesce(f.seen, 0) AS missing, f.evidence,
+  CASE WHEN f.owner = p.owner OR p.owner IS NULL OR NOT EXISTS (
+      SELECT 1 FROM found AS x WHERE x.run = l.run AND x.boundary = l.boundary) THEN p.policy END AS policy
 FROM listed AS l
 JOIN total AS t ON t.run = l.run
 LEFT JOIN found AS f ON f.run = l.run AND f.side = l.side AND f.boundary = l.boundary

@@ -24,7 +24,7 @@ WITH member AS (
     w.run, coalesce(w.load_point, '(all)') AS load_point, coalesce(w.tenant, '(all)') AS tenant, s.stage, min(s.owner) AS owner,
     count(*) AS seen,
     sum(s.low_ms::DECIMAL(28, 9))::DOUBLE AS low_ms, sum(s.high_ms::DECIMAL(28, 9))::DOUBLE AS high_ms,
-    bool_or(s.evidence = 'bounded') AS bounded
+    bool_or(s.evidence = 'bounded') AS bounded, bool_or(s.evidence = 'derived') AS derived
   FROM whole AS w
   JOIN stage AS s ON s.run = w.run AND s.attempt_id = w.answer_id
   WHERE s.stage IN ('edge', 'queue', 'prefill', 'kv_transfer', 'delivery', 'unattributed')
@@ -36,7 +36,7 @@ SELECT
   z.n, p.seen, z.mean_ttft_ms,
   p.low_ms / z.n AS mean_low_ms, p.high_ms / z.n AS mean_high_ms,
   p.low_ms / z.n / z.mean_ttft_ms AS share_low, p.high_ms / z.n / z.mean_ttft_ms AS share_high,
-  CASE WHEN p.bounded THEN 'bounded' WHEN p.stage = 'unattributed' THEN 'derived' ELSE 'measured' END AS evidence
+  CASE WHEN p.bounded THEN 'bounded' WHEN p.derived THEN 'derived' ELSE 'measured' END AS evidence
 FROM size AS z
 JOIN part AS p ON p.run = z.run AND p.load_point = z.load_point AND p.tenant = z.tenant;
 

@@ -67,6 +67,12 @@ WITH logged AS (
   SELECT observation_id, run, boundary, time_ns AS low_ns, time_ns AS high_ns, 'measured' AS evidence FROM event_boundary
   UNION ALL
   SELECT observation_id, run, boundary, low_ns, high_ns, evidence FROM span_boundary WHERE low_ns IS NOT NULL AND high_ns IS NOT NULL
+), outermost AS (
+  -- A declared owner is the owner at the outermost side that shows the boundary.
+  SELECT e.run, e.boundary, min(CASE o.side WHEN 'client' THEN 0 WHEN 'gateway' THEN 1 ELSE 2 END) AS place
+  FROM every AS e
+  JOIN observation AS o ON o.run = e.run AND o.observation_id = e.observation_id
+  GROUP BY e.run, e.boundary
 )
 SELECT
   n.attempt_id, e.run, e.observation_id, o.side, e.boundary,
@@ -84,7 +90,9 @@ FROM every AS e
 JOIN observation AS o ON o.run = e.run AND o.observation_id = e.observation_id
 JOIN attempt_member AS m ON m.run = e.run AND m.observation_id = e.observation_id
 JOIN attempt_name AS n ON n.run = m.run AND n.root_id = m.root_id
-LEFT JOIN boundary_policy AS p ON p.run = e.run AND p.boundary = e.boundary;
+JOIN outermost AS u ON u.run = e.run AND u.boundary = e.boundary
+LEFT JOIN boundary_policy AS p ON p.run = e.run AND p.boundary = e.boundary
+  AND u.place = CASE o.side WHEN 'client' THEN 0 WHEN 'gateway' THEN 1 ELSE 2 END;
 
 COMMENT ON TABLE boundary IS 'One row per view and boundary; a bounded one has no time of its own but lies in [low_ns, high_ns]';
 COMMENT ON COLUMN boundary.time_ns IS 'When it happened, on its clock; NULL where it is only bounded';

@@ -92,12 +92,15 @@ WITH base AS (
   JOIN attempt AS a ON a.run = u.run AND a.attempt_id = u.attempt_id
 )
 SELECT
-  attempt_id, run, stage,
-  CASE WHEN low_ms = high_ms THEN low_ms END AS duration_ms,
-  low_ms, high_ms,
-  CASE WHEN low_ms < high_ms THEN 'bounded' ELSE 'measured' END AS evidence,
-  clock, owner, start_ns, end_ns
-FROM known
+  k.attempt_id, k.run, k.stage,
+  CASE WHEN k.low_ms = k.high_ms THEN k.low_ms END AS duration_ms,
+  k.low_ms, k.high_ms,
+  -- A first token that is itself an arrival plus a stated duration makes what is counted from it derived.
+  CASE WHEN k.low_ms < k.high_ms THEN 'bounded'
+       WHEN k.stage = 'delivery' AND v.origin = 'span' THEN 'derived' ELSE 'measured' END AS evidence,
+  k.clock, k.owner, k.start_ns, k.end_ns
+FROM known AS k
+LEFT JOIN side_view AS v ON v.run = k.run AND v.attempt_id = k.attempt_id AND v.side = 'engine'
 UNION ALL
 SELECT attempt_id, run, 'unattributed', CASE WHEN low_ms = high_ms THEN low_ms END, low_ms, high_ms,
   CASE WHEN low_ms < high_ms THEN 'bounded' ELSE 'derived' END, clock, 'nobody', NULL, NULL

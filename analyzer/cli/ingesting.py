@@ -1,0 +1,78 @@
+"""`analyze ingest` and `analyze sources`."""
+
+from __future__ import annotations
+
+import click
+
+from analyzer import diagnostics
+from analyzer.cli import options, printing
+from analyzer.errors import ExitCode
+
+_COLUMNS = ("path", "source", "run", "records", "kept", "set_aside", "refused", "duplicates")
+_SHOWN = 5
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@options.store
+@click.option("--run", "run_name", metavar="NAME", help="Name of the run that the files belong to.")
+@click.option("--source", metavar="NAME", help="Read every file with this source instead of recognising it.")
+@click.option("--keep-content", is_flag=True, help="Keep prompts, answers, headers and stack traces of spans.")
+@click.option("--strict", is_flag=True, help="Exit with 3 when a record was refused.")
+@options.as_json
+@click.pass_context
+def ingest(
+    context: click.Context,
+    paths: tuple[str, ...],
+    store: str,
+    run_name: str | None,
+    source: str | None,
+    keep_content: bool,
+    strict: bool,
+    json_wanted: bool,
+) -> None:
+    """Read traces, event logs and load generators' files into the store.
+
+    A folder is read whole, each file by the source that knows it. The same bytes again change nothing; a file that
+    changed replaces its rows. Prints the ledger: records = kept + set aside + refused + duplicates.
+
+    \b
+    Example:
+      analyze ingest traces/
+      analyze ingest --run night-7 client.jsonl spans.jsonl --store night.duckdb
+    """
+    from analyzer.jobs import ingesting
+
+    ledger = ingesting.run(
+        paths, store, run_name=run_name, source=source, keep_content=keep_content, trace=context.obj
+    )
+    rows = [[row[name] for name in _COLUMNS] for row in ledger.rows]
+    printing.show(_COLUMNS, rows, json_wanted=json_wanted)
+    for row in ledger.rows:
+        if row["note"]:
+            diagnostics.note(f"{row['path']}: {row['note']}")
+    if ledger.unchanged:
+        diagnostics.note(f"{ledger.unchanged} of these files were in the store already, byte for byte")
+    if ledger.unknown:
+        named = ", ".join(ledger.unknown[:_SHOWN]) + (" ..." if len(ledger.unknown) > _SHOWN else "")
+        diagnostics.note(f"{len(ledger.unknown)} files set aside, no source knows them: {named}")
+    for refusal in ledger.refusals:
+        diagnostics.note(f"refused: {refusal['source_file']}, {refusal['position']}: {refusal['reason']}")
+    if ledger.refusals:
+        diagnostics.note("`analyze sql 'FROM refused'` lists every refused record")
+    if strict and ledger.refusals:
+        context.exit(ExitCode.UNREADABLE)
+
+
+@click.command()
+@options.as_json
+def sources(json_wanted: bool) -> None:
+    """List the formats that can be read.
+
+    \b
+    Example:
+      analyze sources
+    """
+    from analyzer.jobs import listing
+
+    printing.show(("source", "reads"), listing.sources(), json_wanted=json_wanted)

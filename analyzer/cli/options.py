@@ -1,0 +1,17 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import click
+
+DEFAULT_STORE = "analyze.duckdb"
+
+store = click.option(
+    "--store",
+    envvar="ANALYZE_STORE",
+    default=DEFAULT_STORE,
+    show_default=True,
+    metavar="FILE",
+    help="The store; also ANALYZE_STORE.",
+)
+as_json = click.option("--json", "json_wanted", is_flag=True, help="Print JSON.")

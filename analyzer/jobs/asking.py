@@ -1,0 +1,21 @@
+"""`analyze sql`: a user's query on a store that is up to date."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from analyzer.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def query(store_path: str, text: str, trace: Callable[[str], None] | None) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Column names and rows. QueryError when the query does not run."""
+    with Store(store_path, read_only=True, trace=trace) as store:
+        if store.is_derived:
+            return store.query(text)
+    with Store(store_path, trace=trace) as store:
+        store.derive()
+    with Store(store_path, read_only=True, trace=trace) as store:
+        return store.query(text)

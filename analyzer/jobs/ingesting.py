@@ -1,0 +1,82 @@
+"""`analyze ingest`: files into a store, and the ledger of what was read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from analyzer import diagnostics, ingest
+from analyzer.errors import SourceError
+from analyzer.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_LEDGER = """
+SELECT path, source, run, records, kept, set_aside, refused, duplicates, note
+FROM source_file WHERE path IN (SELECT unnest($labels)) ORDER BY path
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """What became of each file: rows of source_file for those read, and the rest by name."""
+
+    rows: list[dict[str, Any]]
+    unknown: list[str]
+    unchanged: int
+    refusals: list[dict[str, Any]]
+
+
+def run(
+    paths: Sequence[str],
+    store_path: str,
+    *,
+    run_name: str | None,
+    source: str | None,
+    keep_content: bool,
+    trace: Callable[[str], None] | None,
+) -> Ledger:
+    """Read everything the paths mean into the store and derive what follows. SourceError when nothing was known."""
+    files, faults = ingest.find(paths, skip=[Path(store_path), Path(store_path + ".wal")])
+    for fault in faults:
+        diagnostics.note(fault)
+    with Store(store_path, create=True, trace=trace) as store:
+        total = sum(file.path.stat().st_size for file in files)
+        with diagnostics.progress("reading", total) as bar:
+            outcomes = ingest.ingest_files(
+                store, files, run=run_name, source=source, keep_content=keep_content, advance=bar.advance
+            )
+        if all(outcome.state == "unknown" for outcome in outcomes):
+            raise SourceError(
+                f"none of the {len(outcomes)} files in {', '.join(paths)} is of a format that a source knows",
+                "`analyze sources` lists the formats",
+            )
+        _settle(store, files, run_name)
+        with diagnostics.progress("deriving", None) as bar:
+            store.derive(bar.advance)
+        return _ledger(store, outcomes)
+
+
+def _settle(store: Store, files: Sequence[ingest.Found], run_name: str | None) -> None:
+    """Each run counts as the manifest that lists its files says; without one, by the defaults."""
+    for declared in {id(f.manifest): f.manifest for f in files if f.manifest}.values():
+        if run_name is None:
+            ingest.apply_manifest(store, declared)
+    ingest.apply_defaults(store)
+
+
+def _ledger(store: Store, outcomes: Sequence[ingest.FileOutcome]) -> Ledger:
+    labels = [outcome.label for outcome in outcomes]
+    refusals = store.fetch(
+        "SELECT source_file, position, reason FROM refused WHERE source_file IN (SELECT unnest($labels))"
+        " ORDER BY source_file, position LIMIT 5",
+        {"labels": labels},
+    )
+    return Ledger(
+        store.fetch(_LEDGER, {"labels": labels}),
+        [outcome.label for outcome in outcomes if outcome.state == "unknown"],
+        sum(outcome.state == "unchanged" for outcome in outcomes),
+        refusals,
+    )

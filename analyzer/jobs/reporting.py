@@ -1,0 +1,84 @@
+"""`analyze report --manifest`: verify, take in what is missing, write the page and its summary."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analyzer import __version__, diagnostics, manifest, report
+from analyzer.errors import UsageFault
+from analyzer.jobs import run_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from analyzer.manifest import Difference, Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a report left on disk, and the verdicts it states: (promise, verdict)."""
+
+    page: Path
+    summary: Path
+    verdicts: list[tuple[str, str]]
+
+
+def differences(path: str) -> tuple[Manifest, list[Difference]]:
+    """A manifest, and how the run on disk differs from what it has sealed."""
+    declared = manifest.load(path)
+    total = sum(raw.path.stat().st_size for raw in declared.raw_files() if raw.path.is_file())
+    with diagnostics.progress("hashing", total) as bar:
+        return declared, manifest.verify(declared, run_store.is_known, bar.advance)
+
+
+def write(declared: Manifest, *, store_path: str | None, out: str | None, trace: Callable[[str], None] | None) -> Written:
+    """The report of a verified manifest. UsageFault when the page cannot be written where it is wanted."""
+    page = Path(out) if out else declared.path.with_suffix(".html")
+    if page.is_dir():
+        raise UsageFault(f"{page} is a directory", "name a file with --out")
+    if not page.parent.is_dir():
+        raise UsageFault(f"{page.parent} does not exist", "make the folder first, or name another --out")
+    with run_store.open_store(declared, store_path, trace) as store:
+        labels = run_store.take_in(store, declared)
+        refused = run_store.refused_rows(store, labels)
+        built = report.build(store, _facts(declared, labels))
+    if refused:
+        diagnostics.note(f"{refused} records could not be taken; the report lists them")
+    summary = page.with_name(page.stem + ".summary.json")
+    _replace(page, built.html)
+    _replace(summary, report.to_json(built.summary))
+    return Written(page, summary, list(built.verdicts))
+
+
+def _facts(declared: Manifest, labels: dict[str, str]) -> report.ReportFacts:
+    artifact = declared.artifact
+    return report.ReportFacts(
+        run=declared.name,
+        manifest=declared.document,
+        run_id=declared.run_id,
+        status="verified",
+        status_note="every raw file and the contract are those that were sealed",
+        post_hoc=list(artifact.get("post_hoc") or ()),
+        unknowns=declared.unknowns(),
+        analyzer_version=__version__,
+        raw_files=[(raw.given, raw.bytes, raw.sha256, raw.rows) for raw in declared.raw_files()],
+        labels=labels,
+    )
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with beside.open("w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        beside.replace(path)
+    except OSError as fault:
+        beside.unlink(missing_ok=True)
+        raise UsageFault(f"{path} cannot be written: {fault.strerror}", "name another --out") from fault
