@@ -52,7 +52,7 @@ def freeze(manifest: Manifest, *, now: datetime, post_hoc: str | None = None) ->
         return document
     if post_hoc is None:
         raise DriftError(
-            f"{manifest.path}: the contract has changed since it was frozen ({before[:12]}, now {after[:12]})",
+            f"{manifest.path}: the contract has changed since frozen ({before[:12]}, now {after[:12]})",
             "put it back, or give a post-hoc reason, which every report will print",
         )
     if not post_hoc.strip():

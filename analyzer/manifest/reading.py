@@ -41,7 +41,7 @@ def parse(text: str, where: str) -> Any:
         place = f"line {fault.lineno}, column {fault.colno}"
         torn = fault.pos >= len(text.rstrip()) or fault.msg.startswith("Unterminated")
         hint = "it looks cut off; restore it whole" if torn else "mend it there"
-        raise ManifestError(f"{where} is not JSON: {place}: {fault.msg}", hint) from None
+        raise ManifestError(f"{where} is not JSON: {place}: {fault.msg.removesuffix(' starting at')}", hint) from None
     except RecursionError:
         raise ManifestError(f"{where} is nested too deep to be a manifest") from None
     except ValueError as fault:

@@ -104,7 +104,8 @@ def _said(size: int | None, sha256: str | None) -> str:
 
 
 def _extra(manifest: Manifest, known: Callable[[Path], bool]) -> Iterator[Difference]:
-    listed, rest = {file.path for file in manifest.raw_files()}, []
+    listed = {file.path for file in manifest.raw_files()} | {Path(os.path.realpath(manifest.path))}
+    rest = []
     for path in _below(manifest.folder):
         claimed = _claimed(path)
         if claimed is None:
