@@ -34,7 +34,7 @@ class AnalyzerError(Exception):
         return f"{self.message}; {self.hint}" if self.hint else self.message
 
 
-class UsageFault(AnalyzerError):
+class UsageFault(AnalyzerError):  # noqa: N818 (a fault of use, said so)
     """A command was asked for something that it cannot mean."""
 
 

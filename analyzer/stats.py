@@ -26,8 +26,7 @@ def rank_bounds(sizes: Sequence[int], q: float, confidence: float = 0.95) -> lis
     low = np.where(binom.cdf(low, n, q) <= tail, low + 1, low)
     high = binom.isf(tail, n, q).astype(np.int64) + 1
     return [
-        (int(a) if a >= 1 else None, int(b) if b <= size else None)
-        for a, b, size in zip(low, high, sizes, strict=True)
+        (int(a) if a >= 1 else None, int(b) if b <= size else None) for a, b, size in zip(low, high, sizes, strict=True)
     ]
 
 

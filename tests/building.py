@@ -85,7 +85,9 @@ def slo(metric: str, ms: float, *, target: float = 0.95, name: str = "p", **more
     return {"name": name, "good": [{"metric": metric, "op": "<=", "ms": ms}], "target": target, **more}
 
 
-def span(trace: str, number: int, *, service: str, scope: str, kind: int, start: float, end: float, **more: Any) -> Line:
+def span(
+    trace: str, number: int, *, service: str, scope: str, kind: int, start: float, end: float, **more: Any
+) -> Line:
     """One OTLP document with one span; `start` and `end` in ms, `attributes` a dictionary, `host` its clock."""
     typed = {bool: "boolValue", int: "intValue", float: "doubleValue", str: "stringValue"}
     attributes = [
@@ -102,10 +104,25 @@ def span(trace: str, number: int, *, service: str, scope: str, kind: int, start:
     }  # fmt: skip
     if parent := more.get("parent"):
         body["parentSpanId"] = f"{parent:016x}"
-    return {"resourceSpans": [{"resource": {"attributes": resource}, "scopeSpans": [{"scope": {"name": scope}, "spans": [body]}]}]}
+    return {
+        "resourceSpans": [
+            {"resource": {"attributes": resource}, "scopeSpans": [{"scope": {"name": scope}, "spans": [body]}]}
+        ]
+    }
 
 
-def engine_span(trace: str, number: int, *, start: float, ttft: float, queue: float, prefill: float, decode: float, tokens: int, **more: Any) -> Line:
+def engine_span(
+    trace: str,
+    number: int,
+    *,
+    start: float,
+    ttft: float,
+    queue: float,
+    prefill: float,
+    decode: float,
+    tokens: int,
+    **more: Any,
+) -> Line:
     """A vLLM request span; times in ms."""
     attributes = {
         "gen_ai.latency.time_to_first_token": ttft / 1e3, "gen_ai.latency.time_in_queue": queue / 1e3,

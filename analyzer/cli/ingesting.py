@@ -43,9 +43,7 @@ def ingest(
     """
     from analyzer.jobs import ingesting
 
-    ledger = ingesting.run(
-        paths, store, run_name=run_name, source=source, keep_content=keep_content, trace=context.obj
-    )
+    ledger = ingesting.run(paths, store, run_name=run_name, source=source, keep_content=keep_content, trace=context.obj)
     rows = [[row[name] for name in _COLUMNS] for row in ledger.rows]
     printing.show(_COLUMNS, rows, json_wanted=json_wanted)
     for row in ledger.rows:

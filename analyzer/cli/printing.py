@@ -93,6 +93,8 @@ def _one_line(cell: str) -> str:
     return "".join(c if c.isprintable() else " " for c in cell)
 
 
-def show(names: Sequence[str], rows: Sequence[Sequence[Any]], *, json_wanted: bool = False, csv_wanted: bool = False) -> None:
+def show(
+    names: Sequence[str], rows: Sequence[Sequence[Any]], *, json_wanted: bool = False, csv_wanted: bool = False
+) -> None:
     """Rows in the form that was asked for."""
     (as_json if json_wanted else as_csv if csv_wanted else as_table)(names, rows)

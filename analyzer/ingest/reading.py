@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -43,13 +42,11 @@ def file_sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _run_of(found: Found, run: str | None) -> str:
-    return run or (found.manifest.name if found.manifest else "default")
-
-
 def _already(store: Store, label: str, sha256: str, run: str) -> FileOutcome | None:
     """What the store knows of these bytes: unchanged under this path, or a copy of another."""
-    for row in store.fetch("SELECT path, run, source, records FROM source_file WHERE sha256 = ? ORDER BY path", [sha256]):
+    for row in store.fetch(
+        "SELECT path, run, source, records FROM source_file WHERE sha256 = ? ORDER BY path", [sha256]
+    ):
         if row["path"] == label and row["run"] == run:
             return FileOutcome(label, "unchanged", row["source"])
         if row["path"] != label and row["run"] == run and row["records"] > 0:
@@ -57,12 +54,20 @@ def _already(store: Store, label: str, sha256: str, run: str) -> FileOutcome | N
     return None
 
 
-def _read(store: Store, found: Found, source: sources.Source, options: sources.Options, sha256: str, advance: Callable[[int], None]) -> None:
+def _read(
+    store: Store,
+    found: Found,
+    source: sources.Source,
+    options: sources.Options,
+    sha256: str,
+    advance: Callable[[int], None],
+) -> None:
     size = found.path.stat().st_size
     record = FileRecord(found.label, options.run, size, sha256, source.name)
-    records, notes = 0, []
-    with store.append(record) as append, closing(source.read(found.path, options)) as pieces:  # type: ignore[type-var]
-        for piece in pieces:
+    records = 0
+    notes: list[str] = []
+    with store.append(record) as append:
+        for piece in source.read(found.path, options):
             for frame in piece.frames:
                 append.add(frame.table, frame.rows, frame.select)
             records += piece.records
@@ -84,47 +89,62 @@ def _copy(store: Store, found: Found, run: str, sha256: str, original: FileOutco
         pass
 
 
+@dataclass(frozen=True, slots=True)
+class How:
+    """How files are read: into which run, by which source, with or without content."""
+
+    run: str | None = None
+    source: str | None = None
+    keep_content: bool = False
+
+
 def ingest_files(
     store: Store,
     files: Sequence[Found],
-    *,
-    run: str | None = None,
-    source: str | None = None,
-    keep_content: bool = False,
+    how: How = How(),
     advance: Callable[[int, str], None] = lambda _done, _what: None,
 ) -> list[FileOutcome]:
     """Read files into the store, one transaction each; what became of each, in order.
 
-    SourceError when a file that was named itself is of no known format or cannot be read.
+    SourceError, before anything is read, when a file that was named itself is of no known format.
     """
+    readers = [_reader(found, how) for found in files]
     outcomes = []
     done = 0
-    for found in files:
-        advance(done, found.label)
-        label = _run_of(found, run)
-        outcomes.append(_one(store, found, label, run, source, keep_content, lambda n, at=done, what=found.label: advance(at + n, what)))  # type: ignore[misc]
+    for found, reader in zip(files, readers, strict=True):
+
+        def report(read: int, before: int = done, label: str = found.label) -> None:
+            advance(before + read, label)
+
+        report(0)
+        outcomes.append(_one(store, found, reader, how, report))
         done += found.path.stat().st_size
     return outcomes
 
 
+def _reader(found: Found, how: How) -> sources.Source | None:
+    reader = sources.named(how.source) if how.source else sources.recognise(found.path)
+    if reader is None and found.named:
+        raise SourceError(
+            f"{found.label} is of no format that a source knows ({', '.join(sources.known())})",
+            "see docs/event-log.md for a format that any tool can write, or say --source",
+        )
+    return reader
+
+
 def _one(
-    store: Store, found: Found, label: str, run: str | None, source: str | None, keep_content: bool, advance: Callable[[int], None]
+    store: Store, found: Found, reader: sources.Source | None, how: How, advance: Callable[[int], None]
 ) -> FileOutcome:
-    reader = sources.named(source) if source else sources.recognise(found.path)
     if reader is None:
-        if found.named:
-            raise SourceError(
-                f"{found.label} is of no format that a source knows ({', '.join(sources.known())})",
-                "see docs/event-log.md for a format that any tool can write, or say --source",
-            )
         return FileOutcome(found.label, "unknown", note="no source knows it")
+    run = how.run or (found.manifest.name if found.manifest else "default")
     sha256 = file_sha256(found.path)
-    known = _already(store, found.label, sha256, label)
+    known = _already(store, found.label, sha256, run)
     if known and known.state == "copy":
-        _copy(store, found, label, sha256, known)
+        _copy(store, found, run, sha256, known)
     if known:
         return known
-    options = sources.Options(found.label, run_forced=run, run_default=label, keep_content=keep_content)
+    options = sources.Options(found.label, run_forced=how.run, run_default=run, keep_content=how.keep_content)
     _read(store, found, reader, options, sha256, advance)
     return FileOutcome(found.label, "read", reader.name)
 
@@ -153,7 +173,9 @@ def _apply(store: Store, declared: manifest.Settings, name: str | None = None) -
             ],
             "tenant_key": [(run, place, key) for place, key in enumerate(declared.tenant_keys)],
             "length_bin": [(run, b.dimension, b.bin, b.low, b.high) for b in declared.length_bins],
-            "slo": [(run, s.slo, s.condition, s.metric, s.op, s.limit_ms, s.target, s.confidence) for s in declared.slos],
+            "slo": [
+                (run, s.slo, s.condition, s.metric, s.op, s.limit_ms, s.target, s.confidence) for s in declared.slos
+            ],
             "slo_select": [(run, *row) for row in declared.slo_select],
             "population_select": [(run, *row) for row in declared.population_select],
             "clock_relation": [

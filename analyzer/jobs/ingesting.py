@@ -45,9 +45,8 @@ def run(
     with Store(store_path, create=True, trace=trace) as store:
         total = sum(file.path.stat().st_size for file in files)
         with diagnostics.progress("reading", total) as bar:
-            outcomes = ingest.ingest_files(
-                store, files, run=run_name, source=source, keep_content=keep_content, advance=bar.advance
-            )
+            how = ingest.How(run_name, source, keep_content)
+            outcomes = ingest.ingest_files(store, files, how, bar.advance)
         if all(outcome.state == "unknown" for outcome in outcomes):
             raise SourceError(
                 f"none of the {len(outcomes)} files in {', '.join(paths)} is of a format that a source knows",

@@ -35,7 +35,9 @@ def differences(path: str) -> tuple[Manifest, list[Difference]]:
         return declared, manifest.verify(declared, run_store.is_known, bar.advance)
 
 
-def write(declared: Manifest, *, store_path: str | None, out: str | None, trace: Callable[[str], None] | None) -> Written:
+def write(
+    declared: Manifest, *, store_path: str | None, out: str | None, trace: Callable[[str], None] | None
+) -> Written:
     """The report of a verified manifest. UsageFault when the page cannot be written where it is wanted."""
     page = Path(out) if out else declared.path.with_suffix(".html")
     if page.is_dir():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analyzer import diagnostics, ingest, sources
@@ -12,6 +11,7 @@ from analyzer.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from analyzer.manifest import Manifest, RawFile
 
@@ -29,7 +29,9 @@ def open_store(manifest: Manifest, named: str | None, trace: Callable[[str], Non
     try:
         path.parent.mkdir(exist_ok=True)
     except OSError as fault:
-        raise StoreError(f"{path.parent} cannot be made: {fault.strerror}", "name a store elsewhere with --store") from fault
+        raise StoreError(
+            f"{path.parent} cannot be made: {fault.strerror}", "name a store elsewhere with --store"
+        ) from fault
     try:
         return Store(path, create=True, trace=trace)
     except StoreBusyError:
@@ -65,7 +67,7 @@ def take_in(store: Store, manifest: Manifest) -> dict[str, str]:
     _refuse_strangers(store, manifest, labels)
     total = sum(found.path.stat().st_size for found in missing)
     with diagnostics.progress("reading", total) as bar:
-        ingest.ingest_files(store, missing, advance=bar.advance)
+        ingest.ingest_files(store, missing, ingest.How(), bar.advance)
     for label in labels:
         store.relabel(label, manifest.name)
     ingest.apply_manifest(store, manifest)

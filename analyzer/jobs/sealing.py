@@ -41,7 +41,12 @@ def seal(path: str, *, post_hoc: str | None, trace: Callable[[str], None] | None
     }
     with diagnostics.progress("hashing", sum(raw.path.stat().st_size for raw in declared.raw_files())) as bar:
         document = manifest.seal(
-            declared, facts, now=datetime.now(UTC), analyzer_version=__version__, post_hoc=post_hoc, progress=bar.advance
+            declared,
+            facts,
+            now=datetime.now(UTC),
+            analyzer_version=__version__,
+            post_hoc=post_hoc,
+            progress=bar.advance,
         )
     manifest.write(document, declared.path)
     return document
@@ -62,7 +67,10 @@ def _with_files(declared: Manifest) -> Manifest:
         raise UsageFault(
             f"{declared.path} lists no raw file and none lies beside it", "put the run's files beside run.json"
         )
-    document = {**declared.document, "artifact": {**declared.document.get("artifact", {}), "raw": [{"path": p} for p in beside]}}
+    document = {
+        **declared.document,
+        "artifact": {**declared.document.get("artifact", {}), "raw": [{"path": p} for p in beside]},
+    }
     return manifest.Manifest(declared.path, document)
 
 
@@ -84,7 +92,9 @@ def _only_run(store: Store, name: str | None) -> str:
     if name is None and len(runs) == 1:
         return runs[0]
     if name is None:
-        raise UsageFault(f"{store.path} holds {len(runs)} runs", f"say which with --run: {', '.join(runs) or 'none yet'}")
+        raise UsageFault(
+            f"{store.path} holds {len(runs)} runs", f"say which with --run: {', '.join(runs) or 'none yet'}"
+        )
     if name not in runs:
         raise UsageFault(f"{store.path} holds no run {name}", f"it holds {', '.join(runs) or 'none'}")
     return name
@@ -124,6 +134,8 @@ def _raw(store: Store, run: str, folder: Path) -> list[dict[str, str]]:
     for row in store.fetch("SELECT path FROM source_file WHERE run = ? AND records > 0 ORDER BY path", [run]):
         real = Path(row["path"]).resolve()
         if not real.is_relative_to(here):
-            raise UsageFault(f"{row['path']} does not lie below {folder}", "write run.json into the folder above the raw files")
+            raise UsageFault(
+                f"{row['path']} does not lie below {folder}", "write run.json into the folder above the raw files"
+            )
         listed.append({"path": real.relative_to(here).as_posix()})
     return listed

@@ -108,8 +108,7 @@ def _any_of(error: Any, schema: dict[str, Any]) -> Iterator[_Fault]:
         yield from _read(by_branch[meant[0]], schema)
         return
     allowed = [
-        '{"unknown": "why"}' if reason else _phrase(branch)
-        for branch, reason in zip(branches, is_reason, strict=True)
+        '{"unknown": "why"}' if reason else _phrase(branch) for branch, reason in zip(branches, is_reason, strict=True)
     ]
     where = _path(error)
     yield _Fault(where, f"{where} is {shown(error.instance)}, expected {' or '.join(allowed)}")

@@ -26,9 +26,7 @@ class Digest:
     first_sha256: str | None = None
 
 
-def hash_file(
-    path: Path, progress: Callable[[int], None] | None = None, *, first: int | None = None
-) -> Digest:
+def hash_file(path: Path, progress: Callable[[int], None] | None = None, *, first: int | None = None) -> Digest:
     """Hash a regular file; `progress` hears how many bytes are done. SourceError if it cannot be read."""
     try:
         # Opening a pipe would wait for a writer for ever; what is no regular file is never opened.

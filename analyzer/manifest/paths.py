@@ -20,9 +20,7 @@ def inside(folder: Path, given: str) -> Path:
         raise ValueError("leads out of the manifest's folder; put the file beside the manifest")
     target = Path(os.path.realpath(folder / given))
     if not target.is_relative_to(folder):
-        raise ValueError(
-            "leads out of the manifest's folder by a link; put the file itself beside the manifest"
-        )
+        raise ValueError("leads out of the manifest's folder by a link; put the file itself beside the manifest")
     if target == folder:
         raise ValueError("is the manifest's own folder; list its files")
     return target

@@ -94,9 +94,7 @@ def _text(path: Path) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
-        raise ManifestError(
-            f"{path} is not UTF-8 text: byte {fault.start} is not", "save it as UTF-8"
-        ) from None
+        raise ManifestError(f"{path} is not UTF-8 text: byte {fault.start} is not", "save it as UTF-8") from None
     if not text.strip():
         raise ManifestError(f"{path} is empty", "`analyze manifest new` writes a manifest")
     return text
@@ -115,9 +113,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _whole(digits: str) -> int:
     if len(digits) > MOST_DIGITS:
-        raise ValueError(
-            f"a number of {len(digits)} digits is beyond what JSON readers hold; write it as text"
-        )
+        raise ValueError(f"a number of {len(digits)} digits is beyond what JSON readers hold; write it as text")
     return int(digits)
 
 

@@ -91,9 +91,7 @@ def write(document: Mapping[str, Any], path: str | Path) -> None:
         raise ManifestError(f"{path} cannot be written: {fault.strerror or fault}") from None
 
 
-def _listed(
-    manifest: Manifest, artifact: dict[str, Any], facts: Mapping[str, RawFacts]
-) -> list[dict[str, Any]]:
+def _listed(manifest: Manifest, artifact: dict[str, Any], facts: Mapping[str, RawFacts]) -> list[dict[str, Any]]:
     entries: list[dict[str, Any]] = copy.deepcopy(artifact.get("raw", []))
     paths = {entry["path"] for entry in entries}
     unread = sorted(paths - facts.keys())
@@ -104,9 +102,7 @@ def _listed(
         )
     entries += [{"path": path} for path in sorted(facts.keys() - paths)]
     if not entries:
-        raise ManifestError(
-            f"{manifest.path} lists no raw file, so there is nothing to seal", "list its raw files"
-        )
+        raise ManifestError(f"{manifest.path} lists no raw file, so there is nothing to seal", "list its raw files")
     return entries
 
 
@@ -116,12 +112,13 @@ def _digests(
     done = 0
     for file in files:
 
-        def advance(of_file: int, before: int = done, given: str = file.given) -> None:
+        def advance(of_file: int, of_others: int = done, given: str = file.given) -> None:
             if progress:
-                progress(before + of_file, given)
+                progress(of_others + of_file, given)
 
+        before = _version(file.path)
         digest = hash_file(file.path, advance)
-        if _size(file.path) != digest.bytes:
+        if _version(file.path) != before or digest.bytes != before[0]:
             raise SourceError(f"{file.path} is still being written", "seal it when the run is over")
         if facts[file.given].sha256 not in {None, digest.sha256}:
             raise DriftError(f"{file.path} has changed since it was read", "ingest it again, then seal")
@@ -129,11 +126,13 @@ def _digests(
         yield digest
 
 
-def _size(path: Path) -> int:
+def _version(path: Path) -> tuple[int, int]:
+    """Return size and last change of a file; while they move, it is being written."""
     try:
-        return path.stat().st_size
+        found = path.stat()
     except OSError as fault:
         raise SourceError(f"{path} cannot be read: {fault.strerror or fault}") from None
+    return found.st_size, found.st_mtime_ns
 
 
 def _fill(entry: dict[str, Any], digest: Digest, facts: RawFacts) -> None:
@@ -145,9 +144,7 @@ def _fill(entry: dict[str, Any], digest: Digest, facts: RawFacts) -> None:
     entry["source"] = facts.source
 
 
-def _refuse_other_bytes(
-    manifest: Manifest, before: list[dict[str, Any]], after: list[dict[str, Any]]
-) -> None:
+def _refuse_other_bytes(manifest: Manifest, before: list[dict[str, Any]], after: list[dict[str, Any]]) -> None:
     # Sealing other bytes under the same manifest would make changed data look as if it had always been so.
     old = {entry["path"]: entry["sha256"] for entry in before}
     new = {entry["path"]: entry["sha256"] for entry in after}

@@ -113,9 +113,7 @@ def _settings(run: str, document: dict[str, Any]) -> Settings:
         tenant_keys=tuple(declared(measurement, "tenant_keys") or TENANT_KEYS),
         length_bins=tuple(_bins(measurement)),
         slos=tuple(_conditions(slos)),
-        slo_select=tuple(
-            (slo["name"], *pair) for slo in slos for pair in sorted(slo.get("select", {}).items())
-        ),
+        slo_select=tuple((slo["name"], *pair) for slo in slos for pair in sorted(slo.get("select", {}).items())),
         population_select=tuple(sorted((declared(measurement, "population", "select") or {}).items())),
         clock_relations=tuple(_relations(declared(document, "artifact", "clocks") or [])),
         load_points=tuple(

@@ -6,9 +6,7 @@ import re
 from datetime import date
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
 
-_ISO = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:Z|([+-])(\d\d):(\d\d))", re.ASCII
-)
+_ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:Z|([+-])(\d\d):(\d\d))", re.ASCII)
 _NANOSECONDS = re.compile(r"-?\d{1,19}", re.ASCII)
 _EPOCH = date(1970, 1, 1).toordinal()
 _SECOND = 10**9

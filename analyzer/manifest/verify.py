@@ -54,9 +54,9 @@ def verify(
     done = 0
     for file in manifest.raw_files():
 
-        def advance(of_file: int, before: int = done, given: str = file.given) -> None:
+        def advance(of_file: int, of_others: int = done, given: str = file.given) -> None:
             if progress:
-                progress(before + of_file, given)
+                progress(of_others + of_file, given)
 
         found.extend(_raw(file, advance))
         done += file.bytes or 0
@@ -86,9 +86,7 @@ def _raw(file: RawFile, progress: Callable[[int], None]) -> Iterator[Difference]
         return
     digest = hash_file(file.path, progress, first=file.bytes)
     if digest.sha256 != file.sha256 or digest.bytes != file.bytes:
-        yield Difference(
-            file.given, "changed", expected, _said(digest.bytes, digest.sha256), _likely(file, digest)
-        )
+        yield Difference(file.given, "changed", expected, _said(digest.bytes, digest.sha256), _likely(file, digest))
 
 
 def _likely(file: RawFile, digest: Digest) -> str:

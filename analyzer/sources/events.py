@@ -62,15 +62,15 @@ def _value(field: str, kind: str) -> str:
     return _text(field) if kind == "VARCHAR" else f"TRY_CAST({_text(field)} AS {'BIGINT' if kind == 'TIME' else kind})"
 
 
+_STRANGE = f"list_filter(keys, lambda k: NOT (starts_with(k, 'x_') OR k IN ({_listed(tuple(_FIELDS))})))"
+
+
 def _checks() -> list[tuple[str, str]]:
     """Conditions under which a line is refused, with the reason as an SQL expression; the first that holds counts."""
     checks = [
         ("NOT json_valid(line)", "'not valid JSON'"),
         ("json_type(line) <> 'OBJECT'", "'not a JSON object'"),
-        (
-            f"len(list_filter(keys, lambda k: NOT (starts_with(k, 'x_') OR k IN ({_listed(tuple(_FIELDS))})))) > 0",
-            f"'unknown field ' || list_filter(keys, lambda k: NOT (starts_with(k, 'x_') OR k IN ({_listed(tuple(_FIELDS))})))[1]",
-        ),
+        (f"len({_STRANGE}) > 0", f"'unknown field ' || {_STRANGE}[1]"),
         ("len(keys) <> len(list_distinct(keys))", "'a field stands twice'"),
     ]
     for field, kind in _FIELDS.items():
@@ -86,9 +86,15 @@ def _checks() -> list[tuple[str, str]]:
             f"coalesce({_text('request')}, '') = '' AND {_text('event')} NOT IN ({_listed((*Control, 'gauge'))})",
             "'request is missing'",
         ),
-        (" + ".join(f"({_text(t)} IS NOT NULL)::INT" for t in ("ns", "ms", "s")) + " <> 1", "'wants exactly one of ns, ms, s'"),
+        (
+            " + ".join(f"({_text(t)} IS NOT NULL)::INT" for t in ("ns", "ms", "s")) + " <> 1",
+            "'wants exactly one of ns, ms, s'",
+        ),
         ("time_ns IS NULL OR time_ns < 0", "'the time is not one'"),
-        (f"{_text('event')} = 'gauge' AND ({_text('name')} IS NULL OR {_text('value')} IS NULL)", "'a gauge wants name and value'"),
+        (
+            f"{_text('event')} = 'gauge' AND ({_text('name')} IS NULL OR {_text('value')} IS NULL)",
+            "'a gauge wants name and value'",
+        ),
         (f"{_value('attempt', 'INTEGER')} < 1", "'attempt counts from 1'"),
     ]
     checks += [(f"{_value(field, _FIELDS[field])} < 0", f"'{field} is negative'") for field in _COUNTS]
@@ -133,7 +139,9 @@ def _sql_text(value: str) -> str:
 
 
 def _kept(options: Options) -> str:
-    run = _sql_text(options.run) if options.run_forced else f"coalesce({_text('run')}, {_sql_text(options.run_default)})"
+    run = (
+        _sql_text(options.run) if options.run_forced else f"coalesce({_text('run')}, {_sql_text(options.run_default)})"
+    )
     return (
         f"{_PARSED} SELECT {run} AS run, time_ns, {_text('kind')} AS content_kind,\n  {_COLUMNS},\n"
         f"  {_sql_text(options.label)} AS source_file, position\nFROM checked WHERE reason IS NULL"
@@ -141,7 +149,10 @@ def _kept(options: Options) -> str:
 
 
 def _refused(options: Options, torn: int | None) -> str:
-    tail = f"CASE WHEN position = {torn} AND reason = 'not valid JSON' THEN 'torn last line: the file ends inside it' ELSE reason END"
+    tail = (
+        f"CASE WHEN position = {torn} AND reason = 'not valid JSON'"
+        " THEN 'torn last line: the file ends inside it' ELSE reason END"
+    )
     return (
         f"{_PARSED} SELECT {_sql_text(options.label)} AS source_file, 'line ' || position AS position,\n"
         f"  {tail if torn else 'reason'} AS reason, left(line, 120) AS sample\nFROM checked WHERE reason IS NOT NULL"

@@ -86,7 +86,13 @@ class _Rows:
         arrays = {name: pa.array(self.columns[name], pa.string()) for name in _TEXT}
         arrays |= {name: pa.array(self.columns[name], pa.int64()) for name in _NUMBERS}
         arrays["streamed"] = pa.array(self.columns["streamed"], pa.bool_())
-        same = {"run": options.run, "clock": CLOCK, "clock_kind": "wall", "side": "client", "source_file": options.label}
+        same = {
+            "run": options.run,
+            "clock": CLOCK,
+            "clock_kind": "wall",
+            "side": "client",
+            "source_file": options.label,
+        }
         arrays |= {name: pa.array([value] * size, pa.string()) for name, value in same.items()}
         arrays["attempt"] = pa.array([1] * size, pa.int32())
         return pa.table(arrays)
@@ -107,7 +113,9 @@ def _boundaries(row: dict[str, Any], open_loop: bool, ended_well: bool) -> dict[
     return {name: ns for name, seconds in found.items() if (ns := _ns(seconds)) is not None}
 
 
-def _request(row: dict[str, Any], group: str, position: int, shared: dict[str, Any], open_loop: bool, rows: _Rows) -> None:
+def _request(
+    row: dict[str, Any], group: str, position: int, shared: dict[str, Any], open_loop: bool, rows: _Rows
+) -> None:
     """One request as its boundaries; what is known of it stands on the last of them."""
     rows.records += 1
     request = row.get("request_id") or (row.get("info") or {}).get("request_id")
@@ -155,10 +163,12 @@ def _benchmark(benchmark: dict[str, Any], index: int, seen: set[str], options: O
             phase = "warmup" if warm and start and start < warm else None
             _request(row, group, position, {**shared, "phase": phase}, open_loop, rows)
     created = _count((benchmark.get("scheduler_state") or {}).get("created_requests"))
-    notes = ()
+    notes: tuple[str, ...] = ()
     if created is not None and created != rows.records:
         notes = (f"{point}: the tool counts {created} requests and its file holds {rows.records}",)
-    return Frames((Frame("event", rows.table(options)), *refused(options.label, rows.refusals)), rows.records, notes=notes)
+    return Frames(
+        (Frame("event", rows.table(options)), *refused(options.label, rows.refusals)), rows.records, notes=notes
+    )
 
 
 class _GuideLLM:
@@ -181,7 +191,9 @@ class _GuideLLM:
                 for index, benchmark in enumerate(ijson.items(stream, "benchmarks.item")):
                     yield _benchmark(benchmark, index, seen, options)
         except ijson.JSONError as fault:
-            raise SourceError(f"{path} is not whole JSON: {fault}", "copy the file again, or let the tool finish") from fault
+            raise SourceError(
+                f"{path} is not whole JSON: {fault}", "copy the file again, or let the tool finish"
+            ) from fault
 
 
 SOURCE = _GuideLLM()

@@ -47,7 +47,7 @@ def _open(path: Path) -> tuple[IO[bytes], _Counted]:
     except OSError as fault:
         raise SourceError(f"{path} cannot be read: {fault.strerror}", "check the path and its permissions") from fault
     counted = _Counted(raw)
-    buffered = io.BufferedReader(counted, 1 << 20)
+    buffered = io.BufferedReader(counted, 1 << 20)  # type: ignore[type-var]
     start = buffered.peek(4)[:4]
     if start.startswith(_GZIP):
         return gzip.GzipFile(fileobj=buffered), counted  # type: ignore[return-value]

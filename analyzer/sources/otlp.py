@@ -105,7 +105,11 @@ def _document(document: dict[str, Any], position: int, rows: _Rows, keep_content
     """Every span of one document into `rows`; a span that is none into its refusals."""
     for group in _either(document, "resourceSpans", "resource_spans") or ():
         resource = values.pairs((group.get("resource") or {}).get("attributes"))
-        shared = {"resource": values.as_json(resource), "clock": _clock(resource), "service": resource.get("service.name")}
+        shared = {
+            "resource": values.as_json(resource),
+            "clock": _clock(resource),
+            "service": resource.get("service.name"),
+        }
         for scoped in _either(group, "scopeSpans", "scope_spans") or ():
             scope = (scoped.get("scope") or {}).get("name") or None
             for span in scoped.get("spans") or ():
@@ -113,7 +117,11 @@ def _document(document: dict[str, Any], position: int, rows: _Rows, keep_content
                 try:
                     own, dropped = _span(span, keep_content)
                 except (values.OddRecordError, AttributeError, TypeError) as fault:
-                    reason = str(fault) if isinstance(fault, values.OddRecordError) else "the span is not of the form OTLP gives it"
+                    reason = (
+                        str(fault)
+                        if isinstance(fault, values.OddRecordError)
+                        else "the span is not of the form OTLP gives it"
+                    )
                     rows.refusals.append((f"line {position}", reason, shown(values.as_json(span))))
                     continue
                 rows.dropped += dropped

@@ -23,7 +23,9 @@ def known() -> dict[str, Source]:
         try:
             found[point.name] = cast("Source", point.load())
         except Exception as fault:  # a foreign package may fail in any way
-            raise SourceError(f"source {point.name} ({point.value}) does not load: {fault}", "mend or uninstall it") from fault
+            raise SourceError(
+                f"source {point.name} ({point.value}) does not load: {fault}", "mend or uninstall it"
+            ) from fault
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -39,7 +39,7 @@ class Append:
     record: FileRecord
     _counts: dict[str, int] = field(default_factory=dict)
 
-    def __enter__(self) -> Append:
+    def __enter__(self) -> Self:
         self.con.execute("BEGIN")
         remove_file(self.con, self.record.path)
         return self
@@ -58,7 +58,9 @@ class Append:
         self._counts[table] = self._counts.get(table, 0) + added
         return added
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if kind is not None:
             self.con.execute("ROLLBACK")
             return

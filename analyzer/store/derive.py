@@ -50,7 +50,9 @@ def _rank_bounds(con: duckdb.DuckDBPyConnection) -> None:
         for level in LEVELS_E6
         for n, (low, high) in zip(sizes, stats.rank_bounds(sizes, level / 1e6), strict=True)
     ]
-    frame = pl.DataFrame(rows, schema={"n": pl.Int64, "q_e6": pl.Int64, "low": pl.Int64, "high": pl.Int64}, orient="row")
+    frame = pl.DataFrame(
+        rows, schema={"n": pl.Int64, "q_e6": pl.Int64, "low": pl.Int64, "high": pl.Int64}, orient="row"
+    )
     con.execute("DELETE FROM rank_bound")
     con.register("rank_rows", frame.to_arrow())
     con.execute("INSERT INTO rank_bound SELECT * FROM rank_rows")
@@ -62,8 +64,8 @@ def _share_bounds(con: duckdb.DuckDBPyConnection) -> None:
     import polars as pl
 
     cases = con.execute(
-        "SELECT DISTINCT g, a.n, s.confidence FROM attainment_count AS a JOIN slo AS s ON s.run = a.run AND s.slo = a.slo,"
-        " LATERAL (SELECT unnest([a.good, a.good + a.undetermined + a.unknown]) AS g)"
+        "SELECT DISTINCT g, a.n, s.confidence FROM attainment_count AS a"
+        " JOIN slo AS s ON s.run = a.run AND s.slo = a.slo, LATERAL (SELECT unnest([a.good, a.good + a.undetermined + a.unknown]) AS g)"
         " WHERE a.load_point = '(all)' ORDER BY ALL"
     ).fetchall()
     rows = [(*case, *bound) for case, bound in zip(cases, stats.share_bounds(cases), strict=True)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import duckdb
 
@@ -56,7 +56,9 @@ class Store:
             raise StoreError(f"{self.path} is a directory, not a store", "name a file with --store")
         fresh = not self.path.exists()
         if fresh and not create:
-            raise StoreError(f"{self.path} does not exist", "run `analyze ingest` first, or name the store with --store")
+            raise StoreError(
+                f"{self.path} does not exist", "run `analyze ingest` first, or name the store with --store"
+            )
         if fresh and not self.path.parent.is_dir():
             raise StoreError(f"{self.path.parent} does not exist", "make the folder first, or name another --store")
         self._con = duckdb.connect()
@@ -103,10 +105,12 @@ class Store:
                 "ingest the raw files again into a new store",
             )
 
-    def __enter__(self) -> Store:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:

@@ -15,7 +15,8 @@ FROM (
     s.rowid AS id, s.source_file,
     row_number() OVER (w ORDER BY s.end_ns DESC NULLS LAST, s.source_file, s.position) AS place,
     count(*) OVER w AS copies,
-    count(DISTINCT hash(s.name, s.start_ns, s.end_ns, s.status, s.attributes::VARCHAR, s.events::VARCHAR)) OVER w AS contents
+    count(DISTINCT hash(s.name, s.start_ns, s.end_ns, s.status, s.attributes::VARCHAR, s.events::VARCHAR))
+      OVER w AS contents
   FROM span AS s
   WINDOW w AS (PARTITION BY s.run, s.trace_id, s.span_id, s.kind)
 )
@@ -25,9 +26,7 @@ WHERE copies > 1
 
 def drop_copies(con: duckdb.DuckDBPyConnection) -> None:
     """Keep of each (run, trace, span, kind) the row with the latest end; say so where the copies differ."""
-    row = con.execute(
-        "SELECT count(*) > count(DISTINCT hash(run, trace_id, span_id, kind)) FROM span"
-    ).fetchone()
+    row = con.execute("SELECT count(*) > count(DISTINCT hash(run, trace_id, span_id, kind)) FROM span").fetchone()
     if not (row and row[0]):
         return
     con.execute(_RANKED)

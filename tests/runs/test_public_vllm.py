@@ -42,13 +42,19 @@ def percentile(made: Store, metric: str) -> dict[str, Any]:
 
 
 def test_every_span_joins_its_client_row(made: Store) -> None:
-    assert rows(made, "SELECT count(*), count(DISTINCT request_id) FROM attempt WHERE sides = 'client,engine' AND outcome = 'ok'") == [(200, 200)]
+    assert rows(
+        made,
+        "SELECT count(*), count(DISTINCT request_id) FROM attempt WHERE sides = 'client,engine' AND outcome = 'ok'",
+    ) == [(200, 200)]
     assert rows(made, "SELECT count(*) FROM attempt") == [(200,)]
 
 
 def test_five_load_points_of_forty(made: Store) -> None:
     found = rows(made, "SELECT load_point, offered, ok FROM ledger WHERE load_point <> '(all)' ORDER BY load_point")
-    assert found == [(point, 40, 40) for point in ("constant 0.759/s", "constant 0.9225/s", "constant 1.086/s", "synchronous", "throughput")]
+    assert found == [
+        (point, 40, 40)
+        for point in ("constant 0.759/s", "constant 0.9225/s", "constant 1.086/s", "synchronous", "throughput")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +80,9 @@ def test_the_figures_to_seven_places(made: Store) -> None:
 
 
 def test_client_and_server_count_the_same_tokens(made: Store, expected: dict[str, Any]) -> None:
-    assert rows(made, "SELECT count(*) FROM attempt WHERE client_output_tokens IS DISTINCT FROM output_tokens") == [(0,)]
+    assert rows(made, "SELECT count(*) FROM attempt WHERE client_output_tokens IS DISTINCT FROM output_tokens") == [
+        (0,)
+    ]
     sums = rows(made, "SELECT sum(input_tokens), sum(output_tokens) FROM attempt")
     assert sums == [(expected[RUN]["input_tokens_sum"], expected[RUN]["output_tokens_sum"])]
 
@@ -85,8 +93,14 @@ def test_nothing_is_subtracted_across_their_clocks(made: Store) -> None:
 
 
 def test_started_and_admitted_are_bounded_by_the_slack(made: Store) -> None:
-    found = rows(made, "SELECT boundary, count(*), bool_and(time_ns IS NULL AND low_ns <= high_ns) FROM boundary WHERE evidence = 'bounded' GROUP BY ALL ORDER BY 1")
+    found = rows(
+        made,
+        "SELECT boundary, count(*), bool_and(time_ns IS NULL AND low_ns <= high_ns) FROM boundary WHERE evidence = 'bounded' GROUP BY ALL ORDER BY 1",
+    )
     assert found == [("admitted", 200, True), ("started", 200, True)]
     # ttft - queue - prefill lies between 1 and 418 ms in this run.
-    slack = rows(made, "SELECT min((high_ns - low_ns) / 1e6), max((high_ns - low_ns) / 1e6) FROM boundary WHERE boundary = 'started'")
+    slack = rows(
+        made,
+        "SELECT min((high_ns - low_ns) / 1e6), max((high_ns - low_ns) / 1e6) FROM boundary WHERE boundary = 'started'",
+    )
     assert 1 <= slack[0][0] < slack[0][1] < 419

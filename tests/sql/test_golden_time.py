@@ -32,7 +32,10 @@ def made(tmp_path: Path) -> Store:
 
 
 def test_the_stages_add_up_to_323_ms(made: Store) -> None:
-    stages = rows(made, "SELECT stage, duration_ms FROM stage WHERE stage IN ('edge', 'queue', 'prefill', 'delivery') ORDER BY start_ns")
+    stages = rows(
+        made,
+        "SELECT stage, duration_ms FROM stage WHERE stage IN ('edge', 'queue', 'prefill', 'delivery') ORDER BY start_ns",
+    )
     assert stages == [("edge", 8.0), ("queue", 220.0), ("prefill", 90.0), ("delivery", 5.0)]
     assert rows(made, "SELECT ttft_ms FROM attempt_metric") == [(323.0,)]
     assert rows(made, "SELECT low_ms, high_ms FROM stage WHERE stage = 'unattributed'") == [(0.0, 0.0)]
@@ -84,7 +87,9 @@ def test_overlapping_stages_count_once(tmp_path: Path) -> None:
     """
     made = store(tmp_path, lines(overlapping))
     # edge 0-100, queue 40-60 inside it, prefill 60-110, delivery 110-120: the union is the whole 120 ms.
-    assert rows(made, "SELECT sum(duration_ms) FROM stage WHERE stage IN ('edge', 'queue', 'prefill', 'delivery')") == [(180.0,)]
+    assert rows(made, "SELECT sum(duration_ms) FROM stage WHERE stage IN ('edge', 'queue', 'prefill', 'delivery')") == [
+        (180.0,)
+    ]
     assert rows(made, "SELECT low_ms FROM stage WHERE stage = 'unattributed'") == [(0.0,)]
 
 
@@ -115,7 +120,10 @@ def test_four_chunks_of_four_tokens(tmp_path: Path, told: str, tpot: float, know
     """
     made = store(tmp_path, lines(chunks))
     assert rows(made, "SELECT tpot_ms, first_chunk FROM attempt_metric") == [(tpot, known)]
-    note = rows(made, f"SELECT note LIKE '%first chunk assumed 1 token%' FROM percentile WHERE metric = 'tpot' AND population = 'ok' AND {TOTAL}")
+    note = rows(
+        made,
+        f"SELECT note LIKE '%first chunk assumed 1 token%' FROM percentile WHERE metric = 'tpot' AND population = 'ok' AND {TOTAL}",
+    )
     assert note == [(known == "assumed",)]
 
 
@@ -151,4 +159,6 @@ def test_no_release_is_not_a_release_lag_of_zero(tmp_path: Path) -> None:
         a done 110 outcome=cancelled
     """
     made = store(tmp_path, lines(chain))
-    assert rows(made, "SELECT release_lag_ms, release_lag_why FROM attempt_metric") == [(None, "release not acknowledged")]
+    assert rows(made, "SELECT release_lag_ms, release_lag_why FROM attempt_metric") == [
+        (None, "release not acknowledged")
+    ]
