@@ -18,7 +18,7 @@ demo: $(READY) ## report on a real run and open the page
 	@case "$$CI,$$(uname -s),$(OS),$$DISPLAY$$WAYLAND_DISPLAY" in \
 	  ,Darwin,*) opener=open ;; \
 	  ,*,Windows_NT,*) opener=start ;; \
-	  ,*,?*) opener=xdg-open ;; \
+	  ,*,,?*) opener=xdg-open ;; \
 	  *) opener= ;; \
 	esac; \
 	if [ -n "$$opener" ] && command -v $$opener >/dev/null; then \

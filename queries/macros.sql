@@ -1,31 +1,31 @@
 -- Scalar macros: the few expressions that many views share.
 
 -- Milliseconds from one timestamp to another of the same clock; NULL when either is missing or they run backwards.
-CREATE MACRO elapsed_ms(start_ns, end_ns) AS
+CREATE OR REPLACE MACRO elapsed_ms(start_ns, end_ns) AS
   CASE WHEN end_ns >= start_ns THEN (end_ns - start_ns) / 1e6 END;
 
 -- Why elapsed_ms gave nothing.
-CREATE MACRO elapsed_why(start_ns, end_ns) AS
+CREATE OR REPLACE MACRO elapsed_why(start_ns, end_ns) AS
   CASE
     WHEN start_ns IS NULL OR end_ns IS NULL THEN 'not recorded'
     WHEN end_ns < start_ns THEN 'end before start'
   END;
 
 -- Nearest rank: ceil(q * n) in integers, q given in millionths.
-CREATE MACRO nearest_rank(q_e6, n) AS (q_e6 * n + 999999) // 1000000;
+CREATE OR REPLACE MACRO nearest_rank(q_e6, n) AS (q_e6 * n + 999999) // 1000000;
 
 -- The one place that names how an order statistic is read from ordered values; -infinity stands for no bound.
-CREATE MACRO order_statistic(ordered, rank) AS
+CREATE OR REPLACE MACRO order_statistic(ordered, rank) AS
   CASE WHEN rank >= 1 THEN nullif(list_extract(ordered, rank), '-infinity'::DOUBLE) END;
 
 -- Wilson score interval of a share, two-sided 95 %.
-CREATE MACRO wilson_low(good, n) AS
+CREATE OR REPLACE MACRO wilson_low(good, n) AS
   CASE WHEN n > 0 THEN greatest(0.0,
     (good / n + 1.959963984540054 * 1.959963984540054 / (2 * n)
      - 1.959963984540054 * sqrt((good / n) * (1 - good / n) / n
        + 1.959963984540054 * 1.959963984540054 / (4.0 * n * n)))
     / (1 + 1.959963984540054 * 1.959963984540054 / n)) END;
-CREATE MACRO wilson_high(good, n) AS
+CREATE OR REPLACE MACRO wilson_high(good, n) AS
   CASE WHEN n > 0 THEN least(1.0,
     (good / n + 1.959963984540054 * 1.959963984540054 / (2 * n)
      + 1.959963984540054 * sqrt((good / n) * (1 - good / n) / n
@@ -33,8 +33,12 @@ CREATE MACRO wilson_high(good, n) AS
     / (1 + 1.959963984540054 * 1.959963984540054 / n)) END;
 
 -- One attribute of a span as text; the key may hold dots and quotes.
-CREATE MACRO attribute(attributes, key) AS
+CREATE OR REPLACE MACRO attribute(attributes, key) AS
   json_extract_string(attributes, '$."' || replace(key, '"', '\"') || '"');
 
 -- UTC time of a nanosecond count, to the second.
-CREATE MACRO utc_second(ns) AS strftime(make_timestamp(ns // 1000), '%Y-%m-%dT%H:%M:%SZ');
+CREATE OR REPLACE MACRO utc_second(ns) AS strftime(make_timestamp(ns // 1000), '%Y-%m-%dT%H:%M:%SZ');
+
+-- A key of a stratum: a missing one is (none), and a value that looks like a roll-up is quoted.
+CREATE OR REPLACE MACRO stratum_key(value) AS
+  CASE WHEN value IS NULL THEN '(none)' WHEN value IN ('(all)', '(none)') THEN '"' || value || '"' ELSE value END;

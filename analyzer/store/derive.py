@@ -65,7 +65,8 @@ def _share_bounds(con: duckdb.DuckDBPyConnection) -> None:
 
     cases = con.execute(
         "SELECT DISTINCT g, a.n, s.confidence FROM attainment_count AS a"
-        " JOIN slo AS s ON s.run = a.run AND s.slo = a.slo, LATERAL (SELECT unnest([a.good, a.good + a.undetermined + a.unknown]) AS g)"
+        " JOIN slo AS s ON s.run = a.run AND s.slo = a.slo,"
+        " LATERAL (SELECT unnest([a.good, a.good + a.undetermined + a.unknown]) AS g)"
         " WHERE a.load_point = '(all)' ORDER BY ALL"
     ).fetchall()
     rows = [(*case, *bound) for case, bound in zip(cases, stats.share_bounds(cases), strict=True)]
@@ -95,6 +96,7 @@ def _count_set_aside(con: duckdb.DuckDBPyConnection) -> None:
 def derive(con: duckdb.DuckDBPyConnection, advance: Callable[[int, str], None] = lambda _done, _what: None) -> None:
     """Make everything that base tables imply. The caller holds the transaction."""
     drop_derived(con)
+    con.execute(catalog.macros())
     definitions = catalog.definitions()
     for done, (name, definition) in enumerate(definitions.items()):
         advance(done, name)

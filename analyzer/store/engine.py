@@ -90,7 +90,6 @@ class Store:
     def _build(self) -> None:
         with self.transaction():
             self._con.execute(catalog.base_tables())
-            self._con.execute(catalog.macros())
             self._con.execute("INSERT INTO store_state VALUES ('layout', ?)", [LAYOUT])
             comment_columns(self._con)
 

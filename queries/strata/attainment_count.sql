@@ -2,9 +2,9 @@
 CREATE TABLE attainment_count AS
 WITH keyed AS (
   SELECT
-    run, slo, coalesce(load_point, '(none)') AS load_point, coalesce(tenant, '(none)') AS tenant,
-    coalesce(input_bin, '(none)') AS input_bin, coalesce(output_bin, '(none)') AS output_bin,
-    coalesce(window_start, '(none)') AS window_start, state
+    run, slo, stratum_key(load_point) AS load_point, stratum_key(tenant) AS tenant,
+    stratum_key(input_bin) AS input_bin, stratum_key(output_bin) AS output_bin,
+    stratum_key(window_start) AS window_start, state
   FROM request_slo
 )
 SELECT

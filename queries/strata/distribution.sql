@@ -11,9 +11,9 @@ WITH told AS (
 ), keyed AS (
   SELECT
     metric, unit, family, first_chunk, run,
-    coalesce(load_point, '(none)') AS load_point, coalesce(tenant, '(none)') AS tenant,
-    coalesce(input_bin, '(none)') AS input_bin, coalesce(output_bin, '(none)') AS output_bin,
-    coalesce(window_start, '(none)') AS window_start,
+    stratum_key(load_point) AS load_point, stratum_key(tenant) AS tenant,
+    stratum_key(input_bin) AS input_bin, stratum_key(output_bin) AS output_bin,
+    stratum_key(window_start) AS window_start,
     outcome, counts_as, low, high,
     CASE counts_as
       WHEN 'value' THEN low

@@ -10,9 +10,9 @@ WITH unit AS (
   WHERE r.counted
 ), keyed AS (
   SELECT
-    run, coalesce(load_point, '(none)') AS load_point, coalesce(tenant, '(none)') AS tenant,
-    coalesce(input_bin, '(none)') AS input_bin, coalesce(output_bin, '(none)') AS output_bin,
-    coalesce(window_start, '(none)') AS window_start, outcome, attempts, requests
+    run, stratum_key(load_point) AS load_point, stratum_key(tenant) AS tenant,
+    stratum_key(input_bin) AS input_bin, stratum_key(output_bin) AS output_bin,
+    stratum_key(window_start) AS window_start, outcome, attempts, requests
   FROM unit
 )
 SELECT

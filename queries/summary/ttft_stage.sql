@@ -1,7 +1,7 @@
 -- Where the time to first content went: mean of each stage over the same ok requests, which add up.
 CREATE VIEW ttft_stage AS
 WITH member AS (
-  SELECT r.run, r.request_id, coalesce(r.load_point, '(none)') AS load_point, coalesce(r.tenant, '(none)') AS tenant,
+  SELECT r.run, r.request_id, stratum_key(r.load_point) AS load_point, stratum_key(r.tenant) AS tenant,
     r.answer_id, m.ttft_ms, m.ttft_engine_ms, w.side
   FROM request AS r
   JOIN run AS w ON w.run = r.run
