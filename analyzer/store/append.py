@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
+
+import duckdb
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    import duckdb
     import pyarrow as pa
 
 
@@ -62,13 +64,19 @@ class Append:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         if kind is not None:
-            self.con.execute("ROLLBACK")
+            roll_back(self.con)
             return
         refused = self._counts.get("refused", 0)
         self.record = replace(self.record, refused=refused)
         _write_record(self.con, self.record)
         self.con.execute("DELETE FROM store_state WHERE key = 'derived'")
         self.con.execute("COMMIT")
+
+
+def roll_back(con: duckdb.DuckDBPyConnection) -> None:
+    """End a transaction without a trace. A database that has failed has done so itself."""
+    with suppress(duckdb.Error):
+        con.execute("ROLLBACK")
 
 
 def remove_file(con: duckdb.DuckDBPyConnection, path: str) -> None:

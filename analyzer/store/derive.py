@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     import duckdb
 
+# Ordered values, over all strata, that are held at once while quantiles are taken.
+VALUES_AT_ONCE = 8_000_000
 LEVELS_E6 = (500_000, 900_000, 950_000, 990_000, 999_000)
 
 
@@ -44,7 +46,7 @@ def _rank_bounds(con: duckdb.DuckDBPyConnection) -> None:
     """Ranks for every sample size that a distribution has."""
     import polars as pl
 
-    sizes = [n for (n,) in con.execute("SELECT DISTINCT n FROM distribution WHERE n > 0 ORDER BY n").fetchall()]
+    sizes = [n for (n,) in con.execute("SELECT DISTINCT n FROM stratum_size WHERE n > 0 ORDER BY n").fetchall()]
     rows = [
         (n, level, low, high)
         for level in LEVELS_E6
@@ -79,9 +81,32 @@ def _share_bounds(con: duckdb.DuckDBPyConnection) -> None:
 
 # What Python fills once a table stands, before the views that read it are of use.
 _AFTER: dict[str, Callable[[duckdb.DuckDBPyConnection], None]] = {
-    "distribution": _rank_bounds,
+    "stratum_size": _rank_bounds,
     "attainment_count": _share_bounds,
 }
+
+
+def _metric_batches(con: duckdb.DuckDBPyConnection) -> list[list[str]]:
+    """Metrics in batches whose ordered values fit in memory together."""
+    batches: list[list[str]] = []
+    room = 0
+    for metric, values in con.execute(
+        "SELECT metric, sum(n)::BIGINT FROM stratum_size GROUP BY metric ORDER BY metric"
+    ).fetchall():
+        if not batches or values > room:
+            batches.append([])
+            room = VALUES_AT_ONCE
+        batches[-1].append(metric)
+        room -= values
+    return batches
+
+
+def _by_metric(con: duckdb.DuckDBPyConnection, definition: catalog.Definition) -> None:
+    """Fill a table some metrics at a time, so that memory follows the largest metric and not their sum."""
+    con.execute(f"CREATE TABLE {definition.name} AS SELECT * FROM ({definition.select}) LIMIT 0")
+    for metrics in _metric_batches(con):
+        names = ", ".join(map(_quote, metrics))
+        con.execute(f"INSERT INTO {definition.name} SELECT * FROM ({definition.select}) WHERE metric IN ({names})")
 
 
 def _count_set_aside(con: duckdb.DuckDBPyConnection) -> None:
@@ -100,7 +125,10 @@ def derive(con: duckdb.DuckDBPyConnection, advance: Callable[[int, str], None] =
     definitions = catalog.definitions()
     for done, (name, definition) in enumerate(definitions.items()):
         advance(done, name)
-        con.execute(definition.sql)
+        if name == "quantile":
+            _by_metric(con, definition)
+        else:
+            con.execute(definition.sql)
         con.execute(definition.comments or "SELECT 1")
         if name in _AFTER:
             _AFTER[name](con)

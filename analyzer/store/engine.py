@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,7 +11,7 @@ import duckdb
 
 from analyzer.errors import EvidenceError, QueryError, StoreBusyError, StoreError
 from analyzer.store import catalog
-from analyzer.store.append import Append, FileRecord, remove_file
+from analyzer.store.append import Append, FileRecord, remove_file, roll_back
 from analyzer.store.derive import comment_columns, derive, drop_derived
 from analyzer.store.spans import drop_copies
 
@@ -35,6 +35,17 @@ def _busy(path: Path, fault: duckdb.Error) -> StoreBusyError:
     return StoreBusyError(f"{path} is in use by {who}", "wait until it has finished, or name another --store")
 
 
+def _raise_as_ours(fault: BaseException, path: Path) -> None:
+    """Raise what the database says of its own file or of this machine as a fault that a user understands."""
+    if isinstance(fault, duckdb.InterruptException):
+        raise KeyboardInterrupt from fault
+    if isinstance(fault, (duckdb.IOException, duckdb.FatalException, duckdb.OutOfMemoryException)):
+        said = str(fault).splitlines()[0]
+        raise StoreError(
+            f"{path} cannot be written or read: {said}", "nothing was half-written; make room, or name another --store"
+        ) from fault
+
+
 class Store:
     """One open store file. Use as a context manager.
 
@@ -51,7 +62,6 @@ class Store:
     ) -> None:
         self.path = Path(path)
         self._trace = trace
-        self._mode = "READ_ONLY" if read_only else f"STORAGE_VERSION '{STORAGE_VERSION}'"
         if self.path.is_dir():
             raise StoreError(f"{self.path} is a directory, not a store", "name a file with --store")
         fresh = not self.path.exists()
@@ -61,29 +71,33 @@ class Store:
             )
         if fresh and not self.path.parent.is_dir():
             raise StoreError(f"{self.path.parent} does not exist", "make the folder first, or name another --store")
+        # Made by this process, and nothing of a file is in it yet.
+        self._fresh = fresh
         self._con = duckdb.connect()
         try:
-            self._attach()
+            self._attach("READ_ONLY" if read_only else f"STORAGE_VERSION '{STORAGE_VERSION}'" if fresh else "READ_WRITE")
             if fresh:
                 self._build()
             else:
                 self._check()
-        except BaseException:
-            self._con.close()
-            if fresh:
-                self.path.unlink(missing_ok=True)
+        except BaseException as fault:
+            self._leave()
+            _raise_as_ours(fault, self.path)
             raise
 
-    def _attach(self) -> None:
-        place = str(self.path).replace("'", "''")
+    def _attach(self, mode: str) -> None:
+        # Absolute, so that no name is taken for memory or for an address.
+        place = str(self.path.absolute()).replace("'", "''")
         try:
-            self._con.execute(f"ATTACH '{place}' AS store ({self._mode})")
+            self._con.execute(f"ATTACH '{place}' AS store ({mode})")
         except duckdb.Error as fault:
-            if "lock" in str(fault).lower():
+            said = str(fault).splitlines()[0]
+            if "Could not set lock" in said:
                 raise _busy(self.path, fault) from fault
-            raise StoreError(
-                f"{self.path} is no DuckDB file: {str(fault).splitlines()[0]}", "name another --store"
-            ) from fault
+            if "not a valid DuckDB database" in said:
+                raise StoreError(f"{self.path} is no DuckDB file", "name another --store") from fault
+            what = "made" if self._fresh else "opened"
+            raise StoreError(f"{self.path} cannot be {what}: {said}", "name another --store") from fault
         self._con.execute("USE store")
         self._con.execute("SET TimeZone = 'UTC'")
 
@@ -110,7 +124,19 @@ class Store:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        if value is None:
+            self.close()
+            return
+        self._leave()
+        _raise_as_ours(value, self.path)
+
+    def _leave(self) -> None:
+        """Let go of the file; one that was made here and took nothing in is taken away again."""
+        with suppress(duckdb.Error):
+            self._con.close()
+        if self._fresh:
+            self.path.unlink(missing_ok=True)
+            self.path.with_name(self.path.name + ".wal").unlink(missing_ok=True)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -123,7 +149,7 @@ class Store:
         try:
             yield
         except BaseException:
-            self._con.execute("ROLLBACK")
+            roll_back(self._con)
             raise
         self._con.execute("COMMIT")
 
@@ -162,9 +188,12 @@ class Store:
 
     # -- writing ------------------------------------------------------------------------------------------------
 
-    def append(self, record: FileRecord) -> Append:
-        """Replace what a path gave with new rows; a context manager, one transaction."""
-        return Append(self._con, record)
+    @contextmanager
+    def append(self, record: FileRecord) -> Iterator[Append]:
+        """Replace what a path gave with new rows; one transaction."""
+        with Append(self._con, record) as append:
+            yield append
+        self._fresh = False
 
     def remove(self, path: str) -> None:
         """Take out what a path gave."""

@@ -1,4 +1,5 @@
 -- One quantile level of one metric in one stratum, by nearest rank, with its confidence interval.
+-- Filled metric by metric: ordered values of one metric at a time are in memory.
 CREATE TABLE quantile AS
 WITH level AS (
   SELECT * FROM (VALUES (500000), (900000), (950000), (990000), (999000)) AS l (q_e6)
