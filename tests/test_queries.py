@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from analyzer import ingest
+from analyzer.jobs import ingesting
 from analyzer.store import Store, catalog
 
 CHECKOUT = Path(__file__).parents[1]
@@ -45,17 +44,10 @@ def constructs(sql: str, banned: dict[str, str]) -> list[str]:
 @pytest.fixture(scope="module")
 def store_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a derived store of the sample with three sides."""
-    folder = tmp_path_factory.mktemp("store")
-    run = folder / "three-services"
-    shutil.copytree(CHECKOUT / "sample_traces" / "three-services", run, ignore=shutil.ignore_patterns(".*"))
-    files, faults = ingest.find([str(run)])
-    assert faults == []
-    with Store(folder / "sample.duckdb", create=True) as store:
-        ingest.ingest_files(store, files)
-        for declared in {id(file.manifest): file.manifest for file in files if file.manifest}.values():
-            ingest.apply_manifest(store, declared)
-        store.derive()
-    return folder / "sample.duckdb"
+    path = tmp_path_factory.mktemp("store") / "sample.duckdb"
+    sample = str(CHECKOUT / "sample_traces" / "three-services")
+    ingesting.run([sample], str(path), run_name=None, source=None, keep_content=False, trace=None)
+    return path
 
 
 def _comments(store_file: Path, listing: str) -> dict[str, str | None]:
@@ -165,7 +157,7 @@ def oldest_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command: list[str | Path] = [python, "-m", "pip", "install", "--quiet", "--only-binary", ":all:", wanted]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if "No matching distribution found" in done.stderr:
-        pytest.skip(f"the package index offers no {wanted} for this Python and system")
+        pytest.skip(f"the index that pip asks offers no {wanted} for this Python and system")
     assert done.returncode == 0, done.stderr
     return python
 

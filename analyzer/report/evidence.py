@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from analyzer.errors import QueryError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -66,6 +68,14 @@ class Evidence:
     def definition(self, view: str) -> str:
         """The SQL that makes a view."""
         return self._store.definition(view)
+
+    def is_defined(self, view: str) -> bool:
+        """Whether a query makes it; base tables are filled by ingest."""
+        try:
+            self._store.definition(view)
+        except QueryError:
+            return False
+        return True
 
     @cached_property
     def comments(self) -> dict[str, str]:

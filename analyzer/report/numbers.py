@@ -8,6 +8,8 @@ from typing import Any
 
 NOT_REACHED = "not reached"
 _S = 1000.0
+# What floating point leaves of a whole.
+_NOISE = 1e-12
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -23,6 +25,8 @@ def share(value: float | None, *, sign: bool = True) -> str:
     """A share of 0 to 1 in per cent. Only the whole is 100 %."""
     if value is None:
         return "–"
+    if abs(value - 1) < _NOISE:
+        return "100 %" if sign else "100"
     digits = 3
     text = significant(value * 100, digits)
     while float(text) >= 100 > value * 100 and digits < 15:  # noqa: PLR2004

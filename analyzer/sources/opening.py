@@ -5,12 +5,12 @@ from __future__ import annotations
 import gzip
 import io
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from analyzer.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     import pyarrow as pa
@@ -19,6 +19,8 @@ _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _BOM = b"\xef\xbb\xbf"
 _BLOCK = 16 * 1024 * 1024
+# Small, because a frame may unpack to many thousand times its size.
+_ZSTD_BLOCK = 8 * 1024
 SAMPLE_CHARACTERS = 120
 
 
@@ -41,41 +43,88 @@ class _Counted(io.RawIOBase):
         self.raw.close()
 
 
+class _Zstd(io.RawIOBase):
+    """Frames of zstd, one after the other; the last must be whole (the package's own reader does not tell)."""
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        from zstandard import ZstdDecompressor
+
+        self._raw = raw
+        self._begin: Callable[[], Any] = ZstdDecompressor().decompressobj
+        self._frame: Any = None
+        self._ready = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+        while not self._ready:
+            block = self._raw.read(_ZSTD_BLOCK)
+            if not block:
+                if self._frame is not None:
+                    raise EOFError("it ends inside a frame")
+                return 0
+            self._ready = memoryview(b"".join(self._unpacked(block)))
+        count = min(len(buffer), len(self._ready))
+        buffer[:count] = self._ready[:count]
+        self._ready = self._ready[count:]
+        return count
+
+    def _unpacked(self, block: bytes) -> Iterator[bytes]:
+        while block:
+            self._frame = self._frame or self._begin()
+            yield self._frame.decompress(block)
+            block = b""
+            if self._frame.eof:
+                block, self._frame = self._frame.unused_data, None
+
+    def close(self) -> None:
+        self._raw.close()
+
+
+class _Whole(io.RawIOBase):
+    """Bytes of which a fault is a fault of the file, never its end."""
+
+    def __init__(self, stream: IO[bytes], path: Path) -> None:
+        self._stream, self._path = stream, path
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+        try:
+            return int(self._stream.readinto(buffer))  # type: ignore[attr-defined]
+        except Exception as fault:  # each package that decompresses has errors of its own
+            raise SourceError(f"{self._path} is not whole: {fault}", "copy or download it again") from fault
+
+    def close(self) -> None:
+        self._stream.close()
+
+
 def _open(path: Path) -> tuple[IO[bytes], _Counted]:
     try:
-        raw = path.open("rb", buffering=0)
+        counted = _Counted(path.open("rb", buffering=0))
+        buffered = io.BufferedReader(counted, 1 << 20)
+        start = buffered.peek(4)[:4]
     except OSError as fault:
         raise SourceError(f"{path} cannot be read: {fault.strerror}", "check the path and its permissions") from fault
-    counted = _Counted(raw)
-    buffered = io.BufferedReader(counted, 1 << 20)  # type: ignore[type-var]
-    start = buffered.peek(4)[:4]
+    stream: Any = buffered
     if start.startswith(_GZIP):
-        return gzip.GzipFile(fileobj=buffered), counted  # type: ignore[return-value]
-    if start == _ZSTD:
-        import zstandard
-
-        reader = zstandard.ZstdDecompressor().stream_reader(buffered, read_across_frames=True)
-        return io.BufferedReader(reader), counted
-    return buffered, counted
+        stream = gzip.GzipFile(fileobj=buffered)
+    elif start == _ZSTD:
+        stream = _Zstd(buffered)
+    return io.BufferedReader(_Whole(stream, path), 1 << 20), counted
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """The decompressed bytes of a file. SourceError when it cannot be opened."""
+    """The decompressed bytes of a file. SourceError when it cannot be opened, or turns out to be cut short."""
     return _open(path)[0]
 
 
 def head(path: Path, size: int) -> bytes:
-    """The first decompressed bytes, byte order mark and leading NULs removed; empty for an empty or broken file."""
+    """The first decompressed bytes, byte order mark and leading NULs removed; SourceError when they are not whole."""
     with open_bytes(path) as stream:
-        try:
-            start = stream.read(size)
-        except (OSError, EOFError, ValueError) as fault:
-            raise SourceError(f"{path} is not whole: {fault}", "copy or download it again") from fault
-        except Exception as fault:
-            if type(fault).__name__ == "ZstdError":
-                raise SourceError(f"{path} is not whole: {fault}", "copy or download it again") from fault
-            raise
-    return start.removeprefix(_BOM).lstrip(b"\x00")
+        return stream.read(size).removeprefix(_BOM).lstrip(b"\x00")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +172,7 @@ def lines(path: Path) -> Iterator[Lines]:
     first, rest = 1, b""
     with stream:
         while True:
-            try:
-                block = stream.read(_BLOCK)
-            except (OSError, EOFError) as fault:
-                raise SourceError(f"{path} is not whole: {fault}", "copy or download it again") from fault
+            block = stream.read(_BLOCK)
             if first == 1 and not rest:
                 block = block.removeprefix(_BOM)
             if not block:

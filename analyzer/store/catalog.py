@@ -86,6 +86,12 @@ def base_tables() -> str:
 
 
 @cache
+def base_names() -> frozenset[str]:
+    """Names of the base tables."""
+    return frozenset(re.findall(r"^CREATE TABLE (\w+)", base_tables(), re.MULTILINE))
+
+
+@cache
 def words() -> dict[str, str]:
     """What each column name means wherever no view says otherwise."""
     return tomllib.loads(resources.text("schemas", "words.toml"))

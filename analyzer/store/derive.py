@@ -22,10 +22,21 @@ def _quote(text: str) -> str:
 
 
 def drop_derived(con: duckdb.DuckDBPyConnection) -> None:
-    """Remove every derived table, view and macro of this store."""
-    for name, definition in reversed(catalog.definitions().items()):
-        kind = "MACRO TABLE" if definition.kind == "MACRO" else definition.kind
-        con.execute(f"DROP {kind} IF EXISTS {name}")
+    """Remove every derived table, view and table macro, of this version's queries or of another's."""
+    here = "database_name = current_database() AND NOT internal"
+    found = [
+        ("VIEW", f"SELECT view_name FROM duckdb_views() WHERE {here}"),
+        ("TABLE", f"SELECT table_name FROM duckdb_tables() WHERE {here}"),
+        (
+            "MACRO TABLE",
+            f"SELECT DISTINCT function_name FROM duckdb_functions() WHERE {here} AND function_type = 'table_macro'",
+        ),
+    ]
+    kept = catalog.base_names()
+    for kind, query in found:
+        for (name,) in con.execute(query).fetchall():
+            if name not in kept:
+                con.execute(f'DROP {kind} "{name}"')
 
 
 def comment_columns(con: duckdb.DuckDBPyConnection) -> None:

@@ -13,6 +13,7 @@ from analyzer.errors import EvidenceError, QueryError, StoreBusyError, StoreErro
 from analyzer.store import catalog
 from analyzer.store.append import Append, FileRecord, remove_file, roll_back
 from analyzer.store.derive import comment_columns, derive, drop_derived
+from analyzer.store.interrupting import Interruptible
 from analyzer.store.spans import drop_copies
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class Store:
         # Made by this process, and nothing of a file is in it yet.
         self._fresh = fresh
         self._con = duckdb.connect()
+        self._ctrl_c: Interruptible | None = None
         try:
             self._attach("READ_ONLY" if read_only else f"STORAGE_VERSION '{STORAGE_VERSION}'" if fresh else "READ_WRITE")
             if fresh:
@@ -119,6 +121,7 @@ class Store:
             )
 
     def __enter__(self) -> Self:
+        self._ctrl_c = Interruptible(self._con)
         return self
 
     def __exit__(
@@ -133,13 +136,15 @@ class Store:
     def _leave(self) -> None:
         """Let go of the file; one that was made here and took nothing in is taken away again."""
         with suppress(duckdb.Error):
-            self._con.close()
+            self.close()
         if self._fresh:
             self.path.unlink(missing_ok=True)
             self.path.with_name(self.path.name + ".wal").unlink(missing_ok=True)
 
     def close(self) -> None:
         """Let go of the file."""
+        if self._ctrl_c:
+            self._ctrl_c.close()
         self._con.close()
 
     @contextmanager
@@ -170,6 +175,8 @@ class Store:
         try:
             cursor = self._con.execute(text)
             return [column[0] for column in cursor.description or ()], cursor.fetchall()
+        except duckdb.InterruptException:
+            raise
         except duckdb.Error as fault:
             lines = [line.strip() for line in str(fault).splitlines() if line.strip()]
             hint = next((line for line in lines[1:] if line.startswith(("Did you mean", "Candidate"))), "")

@@ -23,7 +23,7 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a folder with the sdist and the wheel that was made from it, as an index would make it."""
     folder = tmp_path_factory.mktemp("dist")
     # No isolation: the backend is one of the test group, so that building needs no network.
-    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, CHECKOUT]
+    command: list[str | Path] = [sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, CHECKOUT]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder

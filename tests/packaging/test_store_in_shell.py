@@ -9,22 +9,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from analyzer import ingest
-from analyzer.store import Store, catalog
+from analyzer.jobs import ingesting
+from analyzer.store import catalog
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.fixture
-def store_file(sample: Path) -> Path:
-    files, _ = ingest.find([str(sample)])
-    path = sample.parent / "run.duckdb"
-    with Store(path, create=True) as store:
-        ingest.ingest_files(store, files)
-        for declared in {id(file.manifest): file.manifest for file in files if file.manifest}.values():
-            ingest.apply_manifest(store, declared)
-        store.derive()
+@pytest.fixture(scope="module")
+def store_file(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("store") / "run.duckdb"
+    sample = str(checkout / "sample_traces" / "three-services")
+    ingesting.run([sample], str(path), run_name=None, source=None, keep_content=False, trace=None)
     return path
 
 

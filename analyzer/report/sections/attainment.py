@@ -28,7 +28,7 @@ def section(evidence: Evidence) -> Section:
     limits = sorted(set(limits))
     sub = (
         f"Share of all {numbers.count(curve.rows[0]['n'])} requests with first content by time after the send, {evidence.head} clock."
-        " A failure never arrives, so the curve ends below 100 %."
+        " A failure never arrives: it keeps the curve below 100 %."
     )
     figure = Figure("figure-attainment", f"Share of requests with {metric} by time", spec(curve.rows, limits))
     curve_table = _curve_table(metric, curve)
@@ -50,8 +50,8 @@ def heading(evidence: Evidence, rows: tuple[Row, ...]) -> str:
     if sure != possible:
         ends = f"{numbers.share(sure, sign=False)} and {numbers.share(possible)}"
         whose = sentences.plural(row["undetermined"] or row["unknown"], "request")
-        why = f"for {whose} that left before it was decided" if row["undetermined"] else f"for {whose} without evidence"
-        return f"The curve stops between {ends}, {why}"
+        why = "left before it was decided" if row["undetermined"] else "lack the evidence"
+        return f"The curve stops between {ends}, because {whose} {why}"
     return f"All {numbers.count(n)} requests got first content within {numbers.time(rows[-1]['high_ms'])}"
 
 
@@ -87,14 +87,17 @@ def spec(rows: tuple[Row, ...], limits: list[float]) -> dict[str, Any]:
             type="line", x0=x_limit, x1=x_limit, y0=0, y1=1.0, line={"color": "var(--ink)", "width": 1, "dash": "dot"}
         )
         marks.append(
-            {"x": x_limit, "y": 1.06, "text": f"deadline {numbers.exact_time(limit)}", "xanchor": "auto", "font": {"color": "var(--dim)"}}
+            {
+                "x": x_limit, "y": 0.02, "text": f" deadline {numbers.exact_time(limit)} ", "yanchor": "bottom",
+                "xanchor": "right" if x_limit > right / 2 else "left", "font": {"color": "var(--ink)"},
+            }
         )
     figure.update_layout(
         template="none", showlegend=False, margin={"l": 52, "r": 12, "t": 16, "b": 44}, height=320, hovermode="x unified",
         paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", font={"family": "system-ui, sans-serif", "size": 13, "color": "var(--dim)"},
         annotations=[{"showarrow": False, **mark} for mark in marks],
         xaxis={"title": {"text": f"time since the send, {unit}"}, "range": [0, right], "gridcolor": "var(--line)", "zeroline": False, "fixedrange": True},
-        yaxis={"range": [0, 1.12], "tickformat": ".0%", "tickvals": [0, 0.25, 0.5, 0.75, 1], "gridcolor": "var(--line)", "zeroline": False, "fixedrange": True},
+        yaxis={"range": [0, 1.1], "tickformat": ".0%", "tickvals": [0, 0.25, 0.5, 0.75, 1], "gridcolor": "var(--line)", "zeroline": False, "fixedrange": True},
     )  # fmt: skip
     made: dict[str, Any] = figure.to_plotly_json()
     return {"data": made["data"], "layout": made["layout"]}

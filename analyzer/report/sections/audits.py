@@ -53,7 +53,7 @@ def _shortened(rows: list[Row]) -> tuple[list[Row], str]:
 
 def _row(row: Row) -> tuple[Cell, ...]:
     return (
-        Cell(f"{_MARK[row['severity']]} {row['severity']}", row["severity"], _KIND[row["severity"]]),
+        Cell(f"{_MARK[row['severity']]} {row['severity']}", row["severity"], f"severity {_KIND[row['severity']]}"),
         table.words(row["audit"]),
         table.words(row["subject"], kind="code"),
         table.words(row["detail"], kind="prose"),

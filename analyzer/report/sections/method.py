@@ -21,7 +21,7 @@ def section(evidence: Evidence, before: Sequence[Section]) -> Section:
     """Definitions of the metrics shown and of every view that the sections before have read."""
     shown = [view for part in before for found in part.tables for view in found.views]
     named = list(dict.fromkeys([*shown, "verdict", "ledger", "goodput", "throughput", "run_window", "workload"]))
-    made = [view for view in named if _defined(evidence, view)]
+    made = [view for view in named if evidence.is_defined(view)]
     data = {"views": [_view(evidence, view) for view in made], "below": [_view(evidence, view) for view in _below(evidence, made)]}
     sub = (
         "Every number here is a column of a view of the store; what a table shows is the query under its “copy SQL”."
@@ -47,16 +47,12 @@ def _metrics(evidence: Evidence) -> Table:
     return Table("table-metric", "Metrics", columns, body, metrics.sql, ("metric",), note)
 
 
-def _defined(evidence: Evidence, view: str) -> bool:
-    return view in evidence.defined
-
-
 def _below(evidence: Evidence, made: list[str]) -> list[str]:
     """What these views read, and what that reads, each once, nearest first."""
     found, waiting = list(made), list(made)
     while waiting:
         for name in _READ.findall(evidence.definition(waiting.pop(0))):
-            if name not in found and _defined(evidence, name):
+            if name not in found and evidence.is_defined(name):
                 found.append(name)
                 waiting.append(name)
     return found[len(made) :]

@@ -64,7 +64,7 @@ def _table(evidence: Evidence) -> Table:
     )
     body = [_row(stratum.cell(), rows[stratum.key], occurring) for stratum in chosen.shown]
     never = [outcome for outcome in sentences.FAILURES if outcome not in occurring]
-    note = f"None was {sentences.listed(never).replace(' and ', ' or ')}. {chosen.note}" if never else chosen.note
+    note = f"Outcomes that did not occur: {', '.join(never)}. {chosen.note}" if never else chosen.note
     return Table("table-outcomes", "Outcomes by stratum, in requests", columns, tuple(body), answer.sql, ("stratum_ledger",), note)
 
 

@@ -32,7 +32,8 @@ def section(evidence: Evidence) -> Section:
     sub = (
         f"Nearest rank, by arrival, {evidence.head} clock first. ok: requests that were answered. all: every request to which"
         " the metric applies; a failure never arrives, and one that left before it was decided gives a range."
-    )
+        f" {chosen.note}"
+    ).strip()
     return Section("percentiles", "Percentiles", heading(evidence), sub, tables)
 
 
@@ -87,7 +88,7 @@ def _table(evidence: Evidence, metric: str, first_chunk: str | None, chosen: Str
     suffix = f"-{first_chunk}" if first_chunk else ""
     return Table(
         f"table-percentile-{metric}{suffix}", _caption(evidence, metric, first_chunk), columns, tuple(body), answer.sql,
-        ("percentile", "quantile"), chosen.note, folded=_side(evidence, metric) != evidence.head,
+        ("percentile", "quantile"), folded=_side(evidence, metric) != evidence.head,
     )  # fmt: skip
 
 

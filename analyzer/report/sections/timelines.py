@@ -37,7 +37,7 @@ def section(evidence: Evidence) -> Section:
             drawn.append({"title": title, "requests": [_request(row, by_id[row["request_id"]], right, unit) for row in fresh]})
     ticks = [{"at": 100 * i / _TICKS, "text": f"{numbers.significant(right * i / _TICKS)} {unit}"} for i in range(_TICKS + 1)]
     sub = (
-        "Dashed: waiting or unresolved. Dot: first content (in the engine: first token). Solid: first content to completion."
+        "Dashed: waiting, unresolved, or first content not recorded. Dot: first content (in the engine: first token). Solid: first content to completion."
         " ×: gave up or failed. One scale for all, from the start of each request; a side whose clock nothing relates starts at its own zero."
     )
     data = {"groups": drawn, "ticks": ticks}
@@ -117,12 +117,12 @@ def _side(row: Row, right: float, unit: str, *, numbered: bool) -> dict[str, Any
     }
 
 
-def _note(row: Row) -> str:
-    """What stands at the right of the row."""
+def _note(row: Row) -> tuple[str, str]:
+    """What stands at the right of the row, and what is missing."""
     end = "no end seen" if row["end_ms"] is None else numbers.time(row["end_ms"])
     if row["first_ms"] is None:
-        return f"{end}, first {'token' if row['side'] == 'engine' else 'content'} not recorded"
-    return end
+        return end, f"first {'token' if row['side'] == 'engine' else 'content'} not recorded"
+    return end, ""
 
 
 def _title(row: Row) -> str:
