@@ -56,6 +56,9 @@ CREATE TABLE span (
 );
 COMMENT ON TABLE span IS 'One row per OpenTelemetry span, times as the producer wrote them';
 
+CREATE TABLE span_copy AS FROM span WITH NO DATA;
+COMMENT ON TABLE span_copy IS 'One row per span that another row of span stands for: the same trace, span and kind. Kept, so that it can stand in when the other''s file changes';
+
 CREATE TABLE event (
   run              VARCHAR NOT NULL,
   request          VARCHAR,

@@ -53,7 +53,7 @@
     setTimeout(() => (button.textContent = label), 1600);
   });
 
-  // A link to a view's SQL opens it; printing opens the folded tables.
+  // A link to a view's SQL opens it.
   const unfold = () => {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     for (let fold = target?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
@@ -61,6 +61,14 @@
   };
   addEventListener("hashchange", unfold);
   unfold();
+
+  // Paper has no toggles: tables and manifest are printed open, the SQL as it was left.
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll(".folded:not([open]), .tree details:not([open])")];
+    opened.forEach((fold) => (fold.open = true));
+  });
+  addEventListener("afterprint", () => opened.forEach((fold) => (fold.open = false)));
 
   // Charts: plotly.js is unpacked from this page; colours are those of the style sheet.
   const specs = Object.entries(JSON.parse(document.getElementById("figures").textContent));

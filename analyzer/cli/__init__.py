@@ -10,10 +10,17 @@ import click
 
 from analyzer import __version__, diagnostics
 from analyzer.cli import asking, ingesting, manifests, reporting
-from analyzer.errors import AnalyzerError, ExitCode
+from analyzer.errors import AnalyzerError, ExitCode, UsageFault
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+def _as_ours(fault: click.ClickException) -> UsageFault:
+    """What click has to say, in our form: one line, and where help is."""
+    context = fault.ctx if isinstance(fault, click.UsageError) else None
+    where = context.command_path if context else "analyze"
+    return UsageFault(fault.format_message().rstrip("."), f"`{where} --help` shows what it takes")
 
 
 class _Group(click.Group):
@@ -36,8 +43,11 @@ class _Group(click.Group):
         except (click.Abort, KeyboardInterrupt):
             diagnostics.note("interrupted; what was finished stays, nothing is half-written")
             sys.exit(ExitCode.INTERRUPTED)
-        except click.ClickException as fault:
+        except click.exceptions.NoArgsIsHelpError as fault:
             fault.show()
+            sys.exit(ExitCode.USAGE)
+        except click.ClickException as fault:
+            diagnostics.error(_as_ours(fault))
             sys.exit(ExitCode.USAGE)
         except BrokenPipeError:
             # The reader of our output has seen enough; Python must not complain at exit.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from analyzer import manifest
 from analyzer.errors import ManifestError, SourceError
@@ -30,10 +30,14 @@ class Found:
 class _Manifests:
     by_file: dict[Path, manifest.Manifest] = field(default_factory=dict)
     own: set[Path] = field(default_factory=set)
+    seen: set[Path] = field(default_factory=set)
     faults: list[str] = field(default_factory=list)
 
     def look(self, folder: Path) -> None:
-        """Take in every manifest of a folder."""
+        """Take in every manifest of a folder, once."""
+        if folder in self.seen:
+            return
+        self.seen.add(folder)
         for path in sorted(folder.glob("*.json")):
             if path.resolve() in self.own or not _is_manifest(path):
                 continue
@@ -60,35 +64,56 @@ def _is_manifest(path: Path) -> bool:
     return b'"manifest"' in start and start.lstrip().startswith(b"{")
 
 
+def _refuse(fault: OSError) -> NoReturn:
+    raise SourceError(f"{fault.filename} cannot be listed: {fault.strerror}", "check its permissions") from fault
+
+
 def _walk(folder: Path, label: str) -> Iterator[tuple[Path, str]]:
-    """Files below a folder in the order of their names, hidden ones left out."""
-    for place, folders, files in os.walk(folder):
+    """Files, and links to folders, below a folder in the order of their names, hidden ones left out."""
+    for place, folders, files in os.walk(folder, onerror=_refuse):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
+        links = [name for name in folders if Path(place, name).is_symlink()]
+        for name in sorted([*files, *links]):
             if not name.startswith("."):
                 path = Path(place) / name
                 yield path, os.path.join(label, path.relative_to(folder))  # noqa: PTH118 (a label keeps what was typed)
 
 
 def find(paths: Sequence[str], skip: Iterable[Path] = ()) -> tuple[list[Found], list[str]]:
-    """The files that paths mean, each once, and what is wrong with manifests beside them.
+    """The files that paths mean, each once, and what is to be said of the rest and of manifests beside them.
 
-    SourceError for a path that does not exist or a folder without files.
+    SourceError for a path that is no file and no folder, or a folder without files.
     """
     left_out = {path.resolve() for path in skip}
     manifests = _Manifests()
     found: dict[Path, Found] = {}
+    notes = []
     for given in paths:
         path = Path(given)
-        if not path.exists():
-            raise SourceError(f"{given} does not exist", "check the path")
-        listed = list(_walk(path, given)) if path.is_dir() else [(path, given)]
-        if not listed:
-            raise SourceError(f"{given} is an empty folder", "name a folder that holds traces or event logs")
+        listed = _listed(path, given)
         for file, label in listed:
+            if not file.is_file():
+                notes.append(f"{label} is not a regular file and was left out; name what it stands for")
+                continue
             manifests.look(file.parent)
             real = file.resolve()
-            if real in left_out or (path.is_dir() and (real in manifests.own or not file.is_file())):
+            if real in left_out or (path.is_dir() and real in manifests.own):
                 continue
             found.setdefault(real, Found(file, label, named=not path.is_dir(), manifest=manifests.by_file.get(real)))
-    return list(found.values()), manifests.faults
+    return list(found.values()), [*notes, *manifests.faults]
+
+
+def _listed(path: Path, given: str) -> list[tuple[Path, str]]:
+    try:
+        is_there, is_folder = path.exists(), path.is_dir()
+    except OSError as fault:
+        raise SourceError(f"{given} cannot be read: {fault.strerror}", "check the path") from fault
+    if not is_there:
+        raise SourceError(f"{given} does not exist", "check the path")
+    if not is_folder and not path.is_file():
+        # A pipe can be read once only: what recognises its bytes would take them away.
+        raise SourceError(f"{given} is not a regular file", "write what it gives into a file first")
+    listed = list(_walk(path, given)) if is_folder else [(path, given)]
+    if not listed:
+        raise SourceError(f"{given} is an empty folder", "name a folder that holds traces or event logs")
+    return listed

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from analyzer import manifest, sources
 from analyzer.errors import SourceError
-from analyzer.store import FileRecord
+from analyzer.store import FileRecord, copy_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,7 +50,7 @@ def _already(store: Store, label: str, sha256: str, run: str) -> FileOutcome | N
         if row["path"] == label and row["run"] == run:
             return FileOutcome(label, "unchanged", row["source"])
         if row["path"] != label and row["run"] == run and row["records"] > 0:
-            return FileOutcome(label, "copy", row["source"], f"same bytes as {row['path']}")
+            return FileOutcome(label, "copy", row["source"], row["path"])
     return None
 
 
@@ -80,10 +80,10 @@ def _read(
 
 def _copy(store: Store, found: Found, run: str, sha256: str, original: FileOutcome) -> None:
     """A copy is written into the ledger, with none of its records taken a second time."""
-    row = store.fetch("SELECT records FROM source_file WHERE sha256 = ? AND path <> ?", [sha256, found.label])[0]
+    row = store.fetch("SELECT records FROM source_file WHERE path = ?", [original.note])[0]
     record = FileRecord(
         found.label, run, found.path.stat().st_size, sha256, original.source,
-        records=0, note=f"{original.note}: its {row['records']} records were not taken twice",
+        records=0, note=copy_note(original.note, row["records"]),
     )  # fmt: skip
     with store.append(record):
         pass

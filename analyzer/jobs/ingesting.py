@@ -70,7 +70,7 @@ def _ledger(store: Store, outcomes: Sequence[ingest.FileOutcome]) -> Ledger:
     labels = [outcome.label for outcome in outcomes]
     refusals = store.fetch(
         "SELECT source_file, position, reason FROM refused WHERE source_file IN (SELECT unnest($labels))"
-        " ORDER BY source_file, position LIMIT 5",
+        " ORDER BY source_file, rowid LIMIT 5",
         {"labels": labels},
     )
     return Ledger(

@@ -59,7 +59,7 @@ def take_in(store: Store, manifest: Manifest) -> dict[str, str]:
     missing = []
     for raw in manifest.raw_files():
         sha256 = ingest.file_sha256(raw.path)
-        label = _stored(store, manifest, raw, sha256)
+        label = _stored(store, manifest, raw, sha256, labels)
         if label is None:
             label = _label(store, manifest, raw)
             missing.append(ingest.Found(raw.path, label, named=True, manifest=manifest))
@@ -84,12 +84,14 @@ def _label(store: Store, manifest: Manifest, raw: RawFile) -> str:
     return os.path.relpath(raw.path)
 
 
-def _stored(store: Store, manifest: Manifest, raw: RawFile, sha256: str) -> str | None:
+def _stored(store: Store, manifest: Manifest, raw: RawFile, sha256: str, taken: dict[str, str]) -> str | None:
+    """The path under which the store holds these bytes; not one that another file of the manifest has taken."""
     rows = store.fetch(
         "SELECT f.path, f.run, s.manifest FROM source_file AS f LEFT JOIN run_setting AS s ON s.run = f.run"
         " WHERE f.sha256 = ? AND f.records > 0 ORDER BY f.run = ? DESC, f.path",
         [sha256, manifest.name],
     )
+    rows = [row for row in rows if row["path"] not in taken]
     if not rows:
         return None
     claimed = rows[0]["manifest"]

@@ -58,7 +58,7 @@ class Evidence:
         run = literal(self.facts.run)
         conditions = [_WITHOUT_RUN.get(view, "run = {run}").format(run=run), *map(_condition, equal.items()), where]
         chosen = " AND ".join(condition for condition in conditions if condition)
-        sql = f"SELECT {columns} FROM {view}"  # noqa: S608 (names are ours, values are quoted by `literal`)
+        sql = f"SELECT {columns} FROM {view}"
         sql += (f" WHERE {chosen}" if chosen else "") + f" ORDER BY {order}" + (f" LIMIT {limit}" if limit else "")
         if sql not in self._asked:
             rows = tuple(self._shown(view, row) for row in self._store.fetch(sql))

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 NOT_REACHED = "not reached"
+NONE = "\N{EM DASH}"
 _S = 1000.0
 # What floating point leaves of a whole.
 _NOISE = 1e-12
@@ -24,7 +25,7 @@ def significant(value: float, digits: int = 3) -> str:
 def share(value: float | None, *, sign: bool = True) -> str:
     """A share of 0 to 1 in per cent. Only the whole is 100 %."""
     if value is None:
-        return "–"
+        return NONE
     if abs(value - 1) < _NOISE:
         return "100 %" if sign else "100"
     digits = 3
@@ -55,12 +56,12 @@ def exact_time(ms: float) -> str:
 
 def count(value: float | None) -> str:
     """A count with thousands apart."""
-    return "–" if value is None else f"{int(value):,}"
+    return NONE if value is None else f"{int(value):,}"
 
 
 def rate(value: float | None) -> str:
     """Something per second."""
-    return "–" if value is None else f"{significant(value)}/s"
+    return NONE if value is None else f"{significant(value)}/s"
 
 
 def unit_for(values: list[Any]) -> str:
@@ -83,6 +84,15 @@ def time(ms: float | None, unit: str | None = None, *, sign: bool = True) -> str
     unit = unit or unit_for([ms])
     text = significant(in_unit(ms, unit))
     return f"{text} {unit}" if sign else text
+
+
+def time_range(low: float | None, high: float | None) -> str:
+    """Two ends of a time, the unit once where both have the same; one where they are the same."""
+    if low == high:
+        return time(low)
+    if low is not None and high is not None and math.isfinite(high) and unit_for([low]) == unit_for([high]):
+        return f"{time(low, sign=False)} to {time(high)}"
+    return f"{time(low)} to {time(high)}"
 
 
 def raw(value: Any) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from analyzer.report.section import Section
 
 # Control characters have no shape of their own; what a trace holds of them is shown as a replacement character.
-_INVISIBLE = {code: "\N{REPLACEMENT CHARACTER}" for code in (*range(9), 11, 12, *range(14, 32), *range(127, 160))}
+_INVISIBLE = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)), "�")
 _UNIT = re.compile(r"(\d) (%|m?s\b)")
 _IN_SCRIPT = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 

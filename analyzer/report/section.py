@@ -23,7 +23,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One step of the argument. `heading` is a finding by a rule over rows, else the subject; `title` names it in the nav.
+    """One step of the argument. `heading` is a finding by a rule over rows, else the subject; the nav shows `title`.
 
     `template` draws what is not a table; `data` is what it is given. `empty` says why there is nothing to show.
     """

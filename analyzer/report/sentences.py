@@ -83,7 +83,8 @@ def plural(n: int, one: str, many: str = "") -> str:
 
 def workload(manifest: dict[str, Any]) -> tuple[str, list[str]]:
     """The declared demand in a sentence, and what of it is not known."""
-    parts, unknown = [], []
+    parts: list[str] = []
+    unknown: list[str] = []
     for name, text in (
         ("arrivals", _arrivals(manifest)),
         ("input lengths", _lengths(manifest, "input")),
@@ -166,7 +167,7 @@ def _model(manifest: dict[str, Any]) -> str:
 
 def _hardware(manifest: dict[str, Any]) -> str:
     device, count = declared(manifest, "hardware", "device"), declared(manifest, "hardware", "count")
-    return "" if device is None else f"{count} × {device}" if count is not None else str(device)
+    return "" if device is None else f"{count} \N{MULTIPLICATION SIGN} {device}" if count is not None else str(device)
 
 
 def _deadline(manifest: dict[str, Any]) -> str:

@@ -19,9 +19,10 @@ ONE_SPLIT = (
     "window_start = '(all)' AND (input_bin = '(all)' OR output_bin = '(all)')"
     " AND (tenant = '(all)' OR (input_bin = '(all)' AND output_bin = '(all)'))"
 )
+WHOLE = " AND ".join(f"{key} = '(all)'" for key in ("load_point", "tenant", "input_bin", "output_bin", "window_start"))
 MOST = 60
 _KEYS = ("load_point", "tenant", "input_bin", "output_bin")
-_WORDS = {"load_point": "load point", "tenant": "tenant", "input_bin": "input", "output_bin": "output"}
+_WORDS = {"load_point": "load point", "tenant": "tenant", "input_bin": "input tokens", "output_bin": "output tokens"}
 
 Key = tuple[str, ...]
 
@@ -36,7 +37,9 @@ class Stratum:
 
     def cell(self) -> Cell:
         """Its name, what it is split by before it."""
-        return Cell(self.name, f"{self.split} {self.name}".strip(), "total" if not self.split else "", before=self.split)
+        return Cell(
+            self.name, f"{self.split} {self.name}".strip(), "total" if not self.split else "", before=self.split
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +71,10 @@ def strata(evidence: Evidence) -> Strata:
         if len(values) <= 1:
             unsplit.append(_single(split, values, edges.get(split, {})))
             continue
-        for row in sorted(rows, key=lambda row: (natural(row["load_point"]), _place(row[split], edges.get(split)))):  # noqa: B023
+        for row in sorted(rows, key=lambda row: (natural(row["load_point"]), _place(row[split], edges.get(split)))):
             others = [row[key] for key in _KEYS if key not in (split, "load_point")]
             if row[split] != EVERY and set(others) == {EVERY} and row["load_point"] != EVERY:
-                name = edges.get(split, {}).get(row[split], row[split])
+                name = edges.get(split, {}).get(row[split], str(row[split]))
                 point = f"{row['load_point']} · " if split != "load_point" and len(points) > 1 else ""
                 shown.append(Stratum(key_of(row), _WORDS[split], point + name))
     left_out = len(shown) - MOST
@@ -92,7 +95,7 @@ def _place(value: str, edges: Mapping[str, str] | None) -> tuple[int, tuple[bool
 
 
 def _single(split: str, values: list[str], edges: Mapping[str, str]) -> str:
-    word = _WORDS[split] + (" length" if split.endswith("_bin") else "")
+    word = _WORDS[split]
     if not values or values == [MISSING]:
         return f"{word} (none recorded)"
     return f"{word} (all {edges.get(values[0], values[0])})"
@@ -103,6 +106,6 @@ def _bins(evidence: Evidence) -> dict[str, dict[str, str]]:
     named: dict[str, dict[str, str]] = {}
     for row in evidence.ask("length_bin", order="dimension, low").rows:
         low, high = row["low"], row["high"]
-        edge = f"{low} tokens or more" if high is None else f"under {high} tokens" if low == 0 else f"{low} to {high - 1} tokens"
-        named.setdefault(f"{row['dimension']}_bin", {})[row["bin"]] = f"{row['bin']}, {edge}"
+        edge = f"≥ {low}" if high is None else f"< {high}" if low == 0 else f"≥ {low}, < {high}"
+        named.setdefault(f"{row['dimension']}_bin", {})[row["bin"]] = f"{row['bin']} ({edge})"
     return named

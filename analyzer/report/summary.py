@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from analyzer.report import sentences
-from analyzer.report.sections import promise, timelines
+from analyzer.report.sections import attainment, promise, timelines
 from analyzer.vocabulary import EVERY, NOT_REACHED
 
 if TYPE_CHECKING:
@@ -18,9 +18,22 @@ if TYPE_CHECKING:
 VERSION = 1
 # Everything that the page shows, whole; the page may show fewer rows, never other ones.
 VIEWS = (
-    "attainment", "attainment_curve", "audit", "boundary_coverage", "goodput", "ledger", "outcome_count", "percentile", "quantile",
-    "run_window", "source_file", "stratum_ledger", "throughput", "ttft_stage", "verdict", "workload",
-)  # fmt: skip
+    "attainment",
+    "audit",
+    "boundary_coverage",
+    "goodput",
+    "ledger",
+    "outcome_count",
+    "percentile",
+    "quantile",
+    "run_window",
+    "source_file",
+    "stratum_ledger",
+    "throughput",
+    "ttft_stage",
+    "verdict",
+    "workload",
+)
 _REFUSED = "source_file, position, reason"  # the sample is a piece of raw data, which no report repeats
 
 
@@ -30,6 +43,7 @@ def summarise(evidence: Evidence) -> dict[str, Any]:
     told = promise.promises(evidence)
     views = {view: _rows(evidence.ask(view).rows) for view in VIEWS}
     views["refused"] = _rows(evidence.ask("refused", columns=_REFUSED).rows)
+    views["attainment_curve"] = _rows(attainment.drawn(evidence).rows)
     views["request_timeline"] = _rows(timelines.chosen_timelines(evidence).rows)
     views["metric"] = _rows(evidence.ask("metric").rows)
     return {
@@ -41,9 +55,7 @@ def summarise(evidence: Evidence) -> dict[str, Any]:
         "status": {"word": facts.status, "note": facts.status_note},
         "post_hoc": facts.post_hoc,
         "unknown": [{"field": path, "why": why} for path, why in facts.unknowns],
-        "raw": [
-            {"path": path, "bytes": size, "sha256": digest, "rows": rows} for path, size, digest, rows in facts.raw_files
-        ],
+        "raw": [dict(zip(("path", "bytes", "sha256", "rows"), file, strict=True)) for file in facts.raw_files],
         "promise": _spoken(evidence, told),
         "promises": told,
         "ledger": _ledger(evidence),
@@ -53,7 +65,8 @@ def summarise(evidence: Evidence) -> dict[str, Any]:
 
 def to_json(summary: dict[str, Any]) -> str:
     """The text of summary.json: keys sorted, one row of a view a line, a newline at the end."""
-    parts = [f"{_text(key)}: {_views(value) if key == 'views' else _text(value)}" for key, value in sorted(summary.items())]
+    written = {key: _views(value) if key == "views" else _text(value) for key, value in summary.items()}
+    parts = [f"{_text(key)}: {text}" for key, text in sorted(written.items())]
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 

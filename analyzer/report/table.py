@@ -48,7 +48,7 @@ class Table:
 def words(value: Any, *, kind: str = "", title: str = "", small: str = "", before: str = "") -> Cell:
     """A cell of text; NULL is a dash."""
     text = "" if value is None else str(value)
-    return Cell(text or "–", text, kind if text else "dim", title, small, before)
+    return Cell(text or numbers.NONE, text, kind if text else "dim", title, small, before)
 
 
 def number(value: float | None, *, kind: str = "") -> Cell:

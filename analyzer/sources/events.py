@@ -29,7 +29,8 @@ _FIELDS = {
     "correct": "BOOLEAN", "input_tokens": "BIGINT", "output_tokens": "BIGINT", "reasoning_tokens": "BIGINT",
     "cached_tokens": "BIGINT", "name": "VARCHAR", "value": "DOUBLE",
 }  # fmt: skip
-_NOT_COLUMNS = {"ns", "ms", "s", "kind", "run"}
+_TIMES = ("ns", "ms", "s")
+_NOT_COLUMNS = {*_TIMES, "kind", "run"}
 _JSON_TYPES = {
     "VARCHAR": ("text", "'VARCHAR'"),
     "BOOLEAN": ("true or false", "'BOOLEAN'"),
@@ -47,7 +48,7 @@ _WORDS = {
     "phase": tuple(Phase),
     "outcome": tuple(Outcome),
 }
-_COUNTS = ("tokens", "input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens", "deadline_ms", "repeat")
+_COUNTS = ("tokens", "input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens", "repeat")
 
 
 def _listed(words: tuple[str, ...]) -> str:
@@ -56,6 +57,20 @@ def _listed(words: tuple[str, ...]) -> str:
 
 def _text(field: str) -> str:
     return f"json_extract_string(f.{field}, '$')"
+
+
+def _digits(field: str) -> str:
+    """A number as it is written: the database keeps a fraction as a double, which no nanosecond survives.
+
+    What looks like the field deeper in the line is told apart by its value.
+    """
+    written = f"regexp_extract_all(valid, '\"{field}\"\\s*:\\s*([0-9][0-9.eE+-]*)', 1)"
+    same = f"lambda t: TRY_CAST(t AS DOUBLE) = TRY_CAST({_text(field)} AS DOUBLE)"
+    return f"CASE WHEN {_text(field)} IS NOT NULL THEN coalesce(list_filter({written}, {same})[1], {_text(field)}) END"
+
+
+def _scaled(field: str, factor: int) -> str:
+    return f"round(TRY_CAST({_digits(field)} AS DECIMAL(38, 9)) * {factor})"
 
 
 def _value(field: str, kind: str) -> str:
@@ -68,14 +83,18 @@ _STRANGE = f"list_filter(keys, lambda k: NOT (starts_with(k, 'x_') OR k IN ({_li
 def _checks() -> list[tuple[str, str]]:
     """Conditions under which a line is refused, with the reason as an SQL expression; the first that holds counts."""
     checks = [
-        ("NOT json_valid(line)", "'not valid JSON'"),
-        ("json_type(line) <> 'OBJECT'", "'not a JSON object'"),
+        ("valid IS NULL", "'not valid JSON'"),
+        ("json_type(valid) <> 'OBJECT'", "'not a JSON object'"),
         (f"len({_STRANGE}) > 0", f"'unknown field ' || {_STRANGE}[1]"),
         ("len(keys) <> len(list_distinct(keys))", "'a field stands twice'"),
     ]
     for field, kind in _FIELDS.items():
         wanted, types = _JSON_TYPES[kind]
         checks.append((f"json_type(f.{field}) NOT IN ({types}, 'NULL')", f"'{field} must be {wanted}'"))
+        if kind == "VARCHAR":
+            checks.append((f"{_text(field)} = ''", f"'{field} is empty'"))
+        elif field not in _TIMES:
+            checks.append((f"{_text(field)} IS NOT NULL AND {_value(field, kind)} IS NULL", f"'{field} is out of range'"))
     checks += [(f"{_text(field)} IS NULL", f"'{field} is missing'") for field in ("event", "clock", "side")]
     checks += [
         (f"{_text(field)} NOT IN ({_listed(words)})", f"'{field} ' || {_text(field)} || ' is not known'")
@@ -83,35 +102,41 @@ def _checks() -> list[tuple[str, str]]:
     ]
     checks += [
         (
-            f"coalesce({_text('request')}, '') = '' AND {_text('event')} NOT IN ({_listed((*Control, 'gauge'))})",
+            f"{_text('request')} IS NULL AND {_text('event')} NOT IN ({_listed((*Control, 'gauge'))})",
             "'request is missing'",
         ),
         (
-            " + ".join(f"({_text(t)} IS NOT NULL)::INT" for t in ("ns", "ms", "s")) + " <> 1",
+            " + ".join(f"({_text(t)} IS NOT NULL)::INT" for t in _TIMES) + " <> 1",
             "'wants exactly one of ns, ms, s'",
         ),
-        ("time_ns IS NULL OR time_ns < 0", "'the time is not one'"),
+        (f"NOT regexp_full_match({_text('ns')}, '[0-9]{{1,19}}')", "'ns is not a count of nanoseconds'"),
+        ("time_ns IS NULL OR time_ns < 0", "'the time is out of range'"),
         (
             f"{_text('event')} = 'gauge' AND ({_text('name')} IS NULL OR {_text('value')} IS NULL)",
             "'a gauge wants name and value'",
         ),
+        (f"NOT isfinite({_value('value', 'DOUBLE')})", "'value is out of range'"),
         (f"{_value('attempt', 'INTEGER')} < 1", "'attempt counts from 1'"),
+        (f"{_value('status_code', 'INTEGER')} NOT BETWEEN 100 AND 599", "'status_code is none of HTTP'"),
+        (f"NOT ({_value('deadline_ms', 'DOUBLE')} > 0 AND isfinite({_value('deadline_ms', 'DOUBLE')}))", "'deadline_ms is no time'"),
     ]
     checks += [(f"{_value(field, _FIELDS[field])} < 0", f"'{field} is negative'") for field in _COUNTS]
     return checks
 
 
 _PARSED = f"""
-WITH line_row AS (
-  SELECT position, line,
-    CASE WHEN json_valid(line) AND json_type(line) = 'OBJECT' THEN json_keys(line) END AS keys,
-    CASE WHEN json_valid(line) AND json_type(line) = 'OBJECT'
-      THEN from_json(line, '{json.dumps(dict.fromkeys(_FIELDS, "JSON"))}') END AS f
-  FROM input
+WITH checked_line AS (
+  -- JSON functions fail on text that is none, and a condition beside them does not keep them from being tried.
+  SELECT position, line, CASE WHEN json_valid(line) THEN line END AS valid FROM input
+), line_row AS (
+  SELECT position, line, valid,
+    CASE WHEN json_type(valid) = 'OBJECT' THEN json_keys(valid) END AS keys,
+    CASE WHEN json_type(valid) = 'OBJECT'
+      THEN from_json(valid, '{json.dumps(dict.fromkeys(_FIELDS, "JSON"))}') END AS f
+  FROM checked_line
 ), timed AS (
-  SELECT *, TRY_CAST(coalesce(
-    {_value("ns", "TIME")}::DECIMAL(38, 9), round({_value("ms", "DECIMAL(38, 9)")} * 1000000),
-    round({_value("s", "DECIMAL(38, 9)")} * 1000000000)) AS BIGINT) AS time_ns
+  SELECT *, TRY_CAST(coalesce({_value("ns", "TIME")}::DECIMAL(38, 9),
+    {_scaled("ms", 10**6)}, {_scaled("s", 10**9)}) AS BIGINT) AS time_ns
   FROM line_row
 ), checked AS (
   SELECT *, CASE
@@ -167,7 +192,7 @@ class _Events:
         first = head.lstrip().split(b"\n", 1)[0]
         try:
             line = json.loads(first)
-        except ValueError:
+        except (ValueError, RecursionError):
             return False
         return isinstance(line, dict) and {"event", "clock", "side"} <= line.keys()
 

@@ -88,7 +88,7 @@ def _span(span: dict[str, Any], keep_content: bool) -> tuple[dict[str, Any], int
         "trace_id": trace_id,
         "span_id": span_id,
         "parent_span_id": values.identifier(_either(span, "parentSpanId", "parent_span_id"), 16),
-        "name": str(span.get("name", "")),
+        "name": str(span.get("name") or ""),
         "kind": values.enum(span.get("kind"), values.KINDS, "SPAN_KIND_"),
         "status": values.enum(status.get("code"), values.STATUSES, "STATUS_CODE_"),
         "status_message": str(status["message"]) if status.get("message") else None,
@@ -116,7 +116,7 @@ def _document(document: dict[str, Any], position: int, rows: _Rows, keep_content
                 rows.records += 1
                 try:
                     own, dropped = _span(span, keep_content)
-                except (values.OddRecordError, AttributeError, TypeError) as fault:
+                except (values.OddRecordError, AttributeError, TypeError, RecursionError) as fault:
                     reason = (
                         str(fault)
                         if isinstance(fault, values.OddRecordError)
@@ -129,9 +129,17 @@ def _document(document: dict[str, Any], position: int, rows: _Rows, keep_content
                     rows.columns[name].append(value if value is None or name in _NUMBERS else str(value))
 
 
+def _loaded(line: str) -> Any:
+    """The JSON value of a line; half a character, which JSON can escape and no text can hold, becomes "?"."""
+    document = json.loads(line)
+    if "\\ud" in line or "\\uD" in line:
+        document = json.loads(values.as_json(document).encode("utf-8", "replace"))
+    return document
+
+
 def _take(line: str, position: int, torn: bool, rows: _Rows, keep_content: bool) -> None:
     try:
-        document = json.loads(line)
+        document = _loaded(line)
         if not isinstance(document, dict) or _either(document, "resourceSpans", "resource_spans") is None:
             raise values.OddRecordError("not a document of spans")
         _document(document, position, rows, keep_content)
@@ -140,7 +148,7 @@ def _take(line: str, position: int, torn: bool, rows: _Rows, keep_content: bool)
         odd = str(fault) if isinstance(fault, values.OddRecordError) else "not valid JSON"
         reason = "torn last line: the file ends inside it" if torn and odd == "not valid JSON" else odd
         rows.refusals.append((f"line {position}", reason, shown(line)))
-    except (AttributeError, TypeError):
+    except (AttributeError, TypeError, RecursionError):
         rows.records += 1
         rows.refusals.append((f"line {position}", "the document is not of the form OTLP gives it", shown(line)))
 

@@ -87,8 +87,8 @@ def any_value(value: Any) -> Any:
     if kind == "intValue":
         try:
             return int(raw)
-        except (TypeError, ValueError):
-            return raw
+        except (TypeError, ValueError, OverflowError):
+            return str(raw)
     if kind == "doubleValue":
         return _double(raw)
     if kind == "arrayValue":

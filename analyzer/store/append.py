@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import duckdb
 
+from analyzer.store.spans import put_copies_back
+
 if TYPE_CHECKING:
     from types import TracebackType
 
@@ -43,6 +45,8 @@ class Append:
 
     def __enter__(self) -> Self:
         self.con.execute("BEGIN")
+        put_copies_back(self.con)
+        _hand_over(self.con, self.record.path)
         remove_file(self.con, self.record.path)
         return self
 
@@ -84,6 +88,32 @@ def remove_file(con: duckdb.DuckDBPyConnection, path: str) -> None:
     for table in _TABLES:
         con.execute(f"DELETE FROM {table} WHERE source_file = ?", [path])
     con.execute("DELETE FROM source_file WHERE path = ?", [path])
+
+
+def _hand_over(con: duckdb.DuckDBPyConnection, path: str) -> None:
+    """Give a path's rows to a copy of its file, if the ledger knows one: its bytes are the same and stay where they are."""
+    row = con.execute(
+        "SELECT c.path, f.records FROM source_file AS f JOIN source_file AS c ON c.sha256 = f.sha256 AND c.path <> f.path"
+        " AND c.run IS NOT DISTINCT FROM f.run WHERE f.path = ? AND f.records > 0 AND c.records = 0 ORDER BY c.path LIMIT 1",
+        [path],
+    ).fetchone()
+    if row is None:
+        return
+    heir, records = row
+    for table in _TABLES:
+        con.execute(f"UPDATE {table} SET source_file = ? WHERE source_file = ?", [heir, path])
+    con.execute("DELETE FROM source_file WHERE path = ?", [heir])
+    con.execute("UPDATE source_file SET path = ? WHERE path = ?", [heir, path])
+    con.execute(
+        "UPDATE source_file SET note = ? WHERE records = 0 AND path <> ? AND sha256 ="
+        " (SELECT sha256 FROM source_file WHERE path = ?)",
+        [copy_note(heir, records), heir, heir],
+    )
+
+
+def copy_note(original: str, records: int) -> str:
+    """What the ledger says of a file whose bytes stand there under another path."""
+    return f"same bytes as {original}: its {records} records were not taken twice"
 
 
 def _write_record(con: duckdb.DuckDBPyConnection, record: FileRecord) -> None:

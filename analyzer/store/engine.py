@@ -14,13 +14,13 @@ from analyzer.store import catalog
 from analyzer.store.append import Append, FileRecord, remove_file, roll_back
 from analyzer.store.derive import comment_columns, derive, drop_derived
 from analyzer.store.interrupting import Interruptible
-from analyzer.store.spans import drop_copies
+from analyzer.store.spans import put_copies_back, set_copies_aside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import TracebackType
 
-LAYOUT = "1"
+LAYOUT = "2"
 # The oldest shell that must be able to open a store.
 STORAGE_VERSION = "v1.2.0"
 
@@ -205,14 +205,15 @@ class Store:
     def remove(self, path: str) -> None:
         """Take out what a path gave."""
         with self.transaction():
+            put_copies_back(self._con)
             remove_file(self._con, path)
             self._stale()
 
     def relabel(self, path: str, run: str) -> None:
         """Put a file's rows under another run. EvidenceError when they are of several runs."""
         runs = self.fetch(
-            "SELECT DISTINCT run FROM (SELECT run FROM span WHERE source_file = $p UNION SELECT run FROM event"
-            " WHERE source_file = $p)",
+            "SELECT DISTINCT run FROM (SELECT run FROM span WHERE source_file = $p UNION SELECT run FROM span_copy"
+            " WHERE source_file = $p UNION SELECT run FROM event WHERE source_file = $p)",
             {"p": path},
         )
         if len(runs) > 1:
@@ -222,6 +223,7 @@ class Store:
         if [row["run"] for row in runs] in ([run], []):
             return
         with self.transaction():
+            put_copies_back(self._con)
             for table in ("span", "event", "source_file"):
                 column = "path" if table == "source_file" else "source_file"
                 self._con.execute(f"UPDATE {table} SET run = ? WHERE {column} = ?", [run, path])
@@ -258,7 +260,8 @@ class Store:
             return
         with self.transaction():
             drop_derived(self._con)
-            drop_copies(self._con)
+            put_copies_back(self._con)
+            set_copies_aside(self._con)
             derive(self._con, advance)
             self._stale()
             self._con.execute("INSERT INTO store_state VALUES ('derived', ?)", [catalog.fingerprint()])

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import duckdb
 
+_DIFFER = "copies differ, the later end was kept"
 _RANKED = """
-CREATE TEMP TABLE span_copy AS
+CREATE TEMP TABLE ranked_copy AS
 SELECT id, source_file, place > 1 AS extra, contents > 1 AS differs
 FROM (
   SELECT
@@ -24,20 +25,35 @@ WHERE copies > 1
 """
 
 
-def drop_copies(con: duckdb.DuckDBPyConnection) -> None:
+def set_copies_aside(con: duckdb.DuckDBPyConnection) -> None:
     """Keep of each (run, trace, span, kind) the row with the latest end; say so where the copies differ."""
     row = con.execute("SELECT count(*) > count(DISTINCT hash(run, trace_id, span_id, kind)) FROM span").fetchone()
     if not (row and row[0]):
         return
     con.execute(_RANKED)
+    con.execute("INSERT INTO span_copy FROM span WHERE rowid IN (SELECT id FROM ranked_copy WHERE extra)")
     con.execute(
-        "UPDATE span SET flag = 'copies differ, the later end was kept' WHERE rowid IN"
-        " (SELECT id FROM span_copy WHERE differs AND NOT extra)"
+        "UPDATE span SET flag = ? WHERE rowid IN (SELECT id FROM ranked_copy WHERE differs AND NOT extra)", [_DIFFER]
     )
     con.execute(
         "UPDATE source_file AS f SET duplicates = f.duplicates + c.extra, kept = f.kept - c.extra"
-        " FROM (SELECT source_file, count(*) AS extra FROM span_copy WHERE extra GROUP BY source_file) AS c"
+        " FROM (SELECT source_file, count(*) AS extra FROM ranked_copy WHERE extra GROUP BY source_file) AS c"
         " WHERE c.source_file = f.path"
     )
-    con.execute("DELETE FROM span WHERE rowid IN (SELECT id FROM span_copy WHERE extra)")
-    con.execute("DROP TABLE span_copy")
+    con.execute("DELETE FROM span WHERE rowid IN (SELECT id FROM ranked_copy WHERE extra)")
+    con.execute("DROP TABLE ranked_copy")
+
+
+def put_copies_back(con: duckdb.DuckDBPyConnection) -> None:
+    """Undo set_copies_aside: before rows come or go, every span is where its file put it."""
+    con.execute(
+        "UPDATE span SET flag = CASE WHEN end_ns IS NULL THEN 'no end time' WHEN end_ns < start_ns"
+        " THEN 'end before start' END WHERE flag = ?", [_DIFFER]
+    )  # fmt: skip
+    con.execute(
+        "UPDATE source_file AS f SET duplicates = f.duplicates - c.extra, kept = f.kept + c.extra"
+        " FROM (SELECT source_file, count(*) AS extra FROM span_copy GROUP BY source_file) AS c"
+        " WHERE c.source_file = f.path"
+    )
+    con.execute("INSERT INTO span FROM span_copy")
+    con.execute("DELETE FROM span_copy")

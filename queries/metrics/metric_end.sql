@@ -11,11 +11,16 @@ SELECT
     WHEN v.state = 'absent' THEN 'failed'
     WHEN v.state = 'unknown' THEN 'unknown'
     ELSE 'value'
-  END AS counts_as
+  END AS counts_as,
+  coalesce(w.side = CASE
+    WHEN v.metric IN ('ttft', 'e2e') THEN 'client'
+    WHEN v.metric IN ('ttft_gateway', 'e2e_gateway') THEN 'gateway'
+    WHEN v.metric IN ('ttft_engine', 'e2e_engine') THEN 'engine' END, false) AS heads
 FROM metric_value AS v
 JOIN run AS w ON w.run = v.run;
 
 COMMENT ON VIEW metric_end IS 'metric_value with the part each row plays: value, failed (never arrives), undetermined (cancelled by the waiter or unresolved), unknown, excluded, not applicable';
+COMMENT ON COLUMN metric_end.heads IS 'The metric is one of those that head the run: first content and end, on its outermost side';
 COMMENT ON COLUMN metric_end.counts_as IS 'The part that the request plays in the population of all';
 COMMENT ON COLUMN metric_end.low IS 'At least this, ms';
 COMMENT ON COLUMN metric_end.high IS 'At most this, ms';

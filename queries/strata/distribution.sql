@@ -5,24 +5,28 @@ WITH gathered AS (
     metric, family, first_chunk, run,
     coalesce(load_point, '(all)') AS load_point, coalesce(tenant, '(all)') AS tenant, coalesce(input_bin, '(all)') AS input_bin,
     coalesce(output_bin, '(all)') AS output_bin, coalesce(window_start, '(all)') AS window_start,
+    bool_or(bounded) AS bounded, bool_or(uncertain) AS uncertain, bool_or(failing) AS failing, bool_or(partly) AS partly,
+    -- A list is gathered only where it differs from one that is there already.
     list_sort(list(low) FILTER (counts_as = 'value')) AS ok_low,
-    list_sort(list(high) FILTER (counts_as = 'value')) AS ok_high,
-    list_sort(list(low) FILTER (metric IN ('ttft', 'ttft_gateway', 'ttft_engine', 'ttft_scheduled') AND low IS NOT NULL
-      AND counts_as <> 'not applicable')) AS reached,
-    list_sort(list(all_low) FILTER (family = 'time' AND all_low IS NOT NULL)) AS all_low,
-    list_sort(list(all_high) FILTER (family = 'time' AND all_high IS NOT NULL)) AS all_high
+    list_sort(list(high) FILTER (counts_as = 'value' AND bounded)) AS ok_high,
+    list_sort(list(low) FILTER (partly AND low IS NOT NULL AND counts_as <> 'not applicable'
+      AND metric IN ('ttft', 'ttft_gateway', 'ttft_engine', 'ttft_scheduled'))) AS reached,
+    list_sort(list(all_low) FILTER (family = 'time' AND (failing OR uncertain) AND all_low IS NOT NULL)) AS all_low,
+    list_sort(list(all_high) FILTER (family = 'time' AND (uncertain OR (failing AND bounded)) AND all_high IS NOT NULL)) AS all_high
   FROM stratum_value
   GROUP BY metric, family, first_chunk, run, GROUPING SETS (
     (), (load_point), (load_point, tenant), (load_point, input_bin), (load_point, output_bin), (load_point, window_start),
     (load_point, input_bin, output_bin), (load_point, tenant, input_bin, output_bin), (load_point, tenant, window_start),
     (load_point, tenant, input_bin, output_bin, window_start))
 ), populated AS (
-  SELECT *, 'ok' AS population, ok_low AS low_values, ok_high AS high_values FROM gathered
+  SELECT *, 'ok' AS population, ok_low AS low_values, CASE WHEN bounded THEN ok_high ELSE ok_low END AS high_values FROM gathered
   UNION ALL
-  SELECT *, 'reached', reached, reached FROM gathered
+  SELECT *, 'reached', CASE WHEN partly THEN reached ELSE ok_low END, CASE WHEN partly THEN reached ELSE ok_low END FROM gathered
   WHERE metric IN ('ttft', 'ttft_gateway', 'ttft_engine', 'ttft_scheduled')
   UNION ALL
-  SELECT *, 'all', all_low, all_high FROM gathered WHERE family = 'time'
+  SELECT *, 'all', CASE WHEN failing OR uncertain THEN all_low ELSE ok_low END,
+    CASE WHEN uncertain OR (failing AND bounded) THEN all_high WHEN failing THEN all_low WHEN bounded THEN ok_high ELSE ok_low END
+  FROM gathered WHERE family = 'time'
 )
 SELECT
   s.metric, s.unit, s.population, s.run, s.load_point, s.tenant, s.input_bin, s.output_bin, s.window_start, s.first_chunk,

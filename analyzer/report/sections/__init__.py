@@ -24,8 +24,18 @@ if TYPE_CHECKING:
     from analyzer.report.section import Section
 
 ORDER = (
-    promise, glance, outcomes, percentiles, attainment, stages, timelines, audits, files, boundaries, contract,
-)  # fmt: skip
+    promise,
+    glance,
+    outcomes,
+    percentiles,
+    attainment,
+    stages,
+    timelines,
+    audits,
+    files,
+    boundaries,
+    contract,
+)
 
 
 def all_sections(evidence: Evidence) -> tuple[Section, ...]:

@@ -22,13 +22,18 @@ def section(evidence: Evidence) -> Section:
     """Findings, the gravest first."""
     answer = evidence.ask("audit")
     if not answer.rows:
-        return Section("audits", "Audits", "No audit found anything", empty="Every audit of the store is empty for this run.")
+        return Section(
+            "audits", "Audits", "No audit found anything", empty="Every audit of the store is empty for this run."
+        )
     rows = sorted(answer.rows, key=lambda row: (SEVERITIES.index(row["severity"]), row["audit"]))
     shown, note = _shortened(rows)
     columns = (
-        Column("severity", "severity", numeric=False), Column("audit", "audit", numeric=False), Column("about", "subject", numeric=False),
-        Column("finding", "detail", numeric=False), Column("records", "n"),
-    )  # fmt: skip
+        Column("severity", "severity", numeric=False),
+        Column("audit", "audit", numeric=False),
+        Column("about", "subject", numeric=False),
+        Column("finding", "detail", numeric=False),
+        Column("records", "n"),
+    )
     found = Table("table-audit", "Findings", columns, tuple(map(_row, shown)), answer.sql, ("audit",), note)
     sub = "What may be wrong with the data, or with what one reads into it. An audit that found nothing has no row."
     return Section("audits", "Audits", heading(rows), sub, (found,))

@@ -20,14 +20,30 @@ def section(evidence: Evidence) -> Section:
     """Each side's boundaries in the order in which they happen."""
     answer = evidence.ask("boundary_coverage")
     if not answer.rows:
-        return Section("boundaries", "Boundaries", "Boundary coverage", empty="No attempt was read, so no boundary was seen.")
-    rows = sorted(answer.rows, key=lambda row: (_place(_SIDES, row["side"]), _place(_BOUNDARIES, row["boundary"]), row["boundary"]))
+        return Section(
+            "boundaries", "Boundaries", "Boundary coverage", empty="No attempt was read, so no boundary was seen."
+        )
+    rows = sorted(
+        answer.rows,
+        key=lambda row: (_place(_SIDES, row["side"]), _place(_BOUNDARIES, row["boundary"]), row["boundary"]),
+    )
     columns = (
-        Column("side", "side", numeric=False), Column("boundary", "boundary", numeric=False), Column("owner", "owner", numeric=False),
-        Column("seen", "seen"), Column("missing", "missing"), Column("known by", "evidence", numeric=False),
+        Column("side", "side", numeric=False),
+        Column("boundary", "boundary", numeric=False),
+        Column("owner", "owner", numeric=False),
+        Column("seen", "seen"),
+        Column("missing", "missing"),
+        Column("known by", "evidence", numeric=False),
         Column("declared policy", "policy", numeric=False),
-    )  # fmt: skip
-    coverage = Table("table-boundaries", "Boundary coverage, in attempts", columns, tuple(map(_row, rows)), answer.sql, ("boundary_coverage", "boundary"))
+    )
+    coverage = Table(
+        "table-boundaries",
+        "Boundary coverage, in attempts",
+        columns,
+        tuple(map(_row, rows)),
+        answer.sql,
+        ("boundary_coverage", "boundary"),
+    )
     sub = "A boundary that was not recorded is missing, never zero. bounded: only known to lie in an interval."
     return Section("boundaries", "Boundaries", heading(rows), sub, (coverage,))
 
@@ -36,7 +52,11 @@ def heading(rows: list[Row]) -> str:
     """How many boundaries were seen in every attempt, in some, in none; and which sides are silent."""
     full = sum(row["missing"] == 0 for row in rows)
     none = sum(row["seen"] == 0 for row in rows)
-    silent = [side for side in _SIDES if any(row["side"] == side for row in rows) and not any(row["seen"] for row in rows if row["side"] == side)]
+    silent = [
+        side
+        for side in _SIDES
+        if any(row["side"] == side for row in rows) and not any(row["seen"] for row in rows if row["side"] == side)
+    ]
     text = f"{full} of {sentences.plural(len(rows), 'boundary', 'boundaries')} seen in every attempt, {none} in none"
     return f"{text}; nothing recorded by the {sentences.listed(silent)}" if silent else text
 

@@ -39,19 +39,40 @@ def heading(files: tuple[Row, ...], refused: tuple[Row, ...]) -> str:
 def _files(evidence: Evidence, rows: tuple[Row, ...], sql: str) -> Table:
     sealed = {path: (size, digest, count) for path, size, digest, count in evidence.facts.raw_files}
     columns = (
-        Column("file", "path", numeric=False), Column("source", "source", numeric=False), Column("bytes", "bytes"),
-        Column("SHA-256", "sha256", numeric=False), Column("sealed", "sealed", numeric=False),
-        *(Column(label, key) for label, key in (
-            ("records", "records"), ("kept", "kept"), ("set aside", "set_aside"), ("refused", "refused"), ("duplicates", "duplicates"))),
+        Column("file", "path", numeric=False),
+        Column("source", "source", numeric=False),
+        Column("bytes", "bytes"),
+        Column("SHA-256", "sha256", numeric=False),
+        Column("sealed", "sealed", numeric=False),
+        *(
+            Column(label, key)
+            for label, key in (
+                ("records", "records"),
+                ("kept", "kept"),
+                ("set aside", "set_aside"),
+                ("refused", "refused"),
+                ("duplicates", "duplicates"),
+            )
+        ),
         Column("note", "note", numeric=False),
-    )  # fmt: skip
+    )
     body = [_file(row, sealed.get(row["path"])) for row in rows]
     known = {row["path"] for row in rows}
     blank = table.words(None)
     for path, size, digest, _ in evidence.facts.raw_files:
         if path not in known:
             unread = table.words("listed by the manifest, not in the store", kind="bad")
-            body.append((table.words(path, kind="code"), blank, table.number(size), _digest(digest), blank, *[blank] * 5, unread))
+            body.append(
+                (
+                    table.words(path, kind="code"),
+                    blank,
+                    table.number(size),
+                    _digest(digest),
+                    blank,
+                    *[blank] * 5,
+                    unread,
+                )
+            )
     return Table("table-files", "Raw files", columns, tuple(body), sql, ("source_file",))
 
 
@@ -63,7 +84,10 @@ def _file(row: Row, sealed: tuple[Any, Any, Any] | None) -> tuple[Cell, ...]:
         table.number(row["bytes"]),
         _digest(row["sha256"]),
         _seal(row, sealed),
-        *(table.number(row[key], kind="bad" if key == "refused" else "") for key in ("records", "kept", "set_aside", "refused", "duplicates")),
+        *(
+            table.number(row[key], kind="bad" if key == "refused" else "")
+            for key in ("records", "kept", "set_aside", "refused", "duplicates")
+        ),
         table.words(row["note"], kind="prose"),
     )
 
@@ -83,10 +107,16 @@ def _seal(row: Row, sealed: tuple[Any, Any, Any] | None) -> Cell:
 
 def _refused(rows: tuple[Row, ...], sql: str) -> Table:
     columns = (
-        Column("file", "source_file", numeric=False), Column("position", "position", numeric=False), Column("why", "reason", numeric=False)
-    )  # fmt: skip
+        Column("file", "source_file", numeric=False),
+        Column("position", "position", numeric=False),
+        Column("why", "reason", numeric=False),
+    )
     body = tuple(
-        (table.words(row["source_file"], kind="code"), table.words(row["position"]), table.words(row["reason"], kind="prose"))
+        (
+            table.words(row["source_file"], kind="code"),
+            table.words(row["position"]),
+            table.words(row["reason"], kind="prose"),
+        )
         for row in rows[:MOST]
     )
     note = f"{numbers.count(len(rows) - MOST)} more are in summary.json." if len(rows) > MOST else ""

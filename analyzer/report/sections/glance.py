@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 from analyzer.report import numbers, sentences
 from analyzer.report.section import Section
 from analyzer.report.sections.promise import ledger_row
-from analyzer.vocabulary import EVERY
+from analyzer.report.strata import WHOLE
 
 if TYPE_CHECKING:
     from analyzer.report.evidence import Evidence, Row
-
-WHOLE = {"load_point": EVERY, "tenant": EVERY, "input_bin": EVERY, "output_bin": EVERY, "window_start": EVERY}
 
 
 def section(evidence: Evidence) -> Section:
     """Requests, answered, goodput, head-side p95."""
     ledger = ledger_row(evidence)
     if ledger is None:
-        return Section("glance", "At a glance", "No request is counted", empty="The run has no request in its population.")
+        return Section(
+            "glance", "At a glance", "No request is counted", empty="The run has no request in its population."
+        )
     cards = [_requests(ledger), _answered(ledger), *_goodput(evidence), _p95(evidence)]
     return Section("glance", "At a glance", "At a glance", template="glance", data={"cards": cards}, quiet=True)
 
@@ -41,15 +41,24 @@ def _answered(ledger: Row) -> dict[str, str]:
 
 
 def _goodput(evidence: Evidence) -> list[dict[str, str]]:
-    rows = evidence.ask("goodput", **WHOLE).rows
+    rows = evidence.ask("goodput", where=WHOLE).rows
     whole = evidence.ask("throughput").rows[0]
     raw = f"raw {numbers.rate(whole['ok_per_s'])} of {numbers.rate(whole['offered_per_s'])} offered"
     basis = f"over {numbers.significant(whole['window_s'])} s, {_basis(whole)}" if whole["window_s"] else "no window"
     if not rows:
-        return [_card("throughput", numbers.rate(whole["ok_per_s"]), f"{numbers.rate(whole['offered_per_s'])} offered; {basis}")]
+        return [
+            _card(
+                "throughput",
+                numbers.rate(whole["ok_per_s"]),
+                f"{numbers.rate(whole['offered_per_s'])} offered; {basis}",
+            )
+        ]
     return [
         _card(
-            "goodput" if len(rows) == 1 else f"goodput, {row['slo']}", _rate_range(row), f"{raw}; {basis}", title=row["per_s"]
+            "goodput" if len(rows) == 1 else f"goodput, {row['slo']}",
+            _rate_range(row),
+            f"{raw}; {basis}",
+            title=row["per_s"],
         )
         for row in rows
     ]
@@ -57,7 +66,7 @@ def _goodput(evidence: Evidence) -> list[dict[str, str]]:
 
 def _rate_range(row: Row) -> str:
     if row["per_s"] is None:
-        return "–"
+        return numbers.NONE
     if row["per_s"] == row["per_s_high"]:
         return numbers.rate(row["per_s"])
     return f"{numbers.significant(row['per_s'])} … {numbers.rate(row['per_s_high'])}"
@@ -70,7 +79,7 @@ def _basis(row: Row) -> str:
 def _p95(evidence: Evidence) -> dict[str, str]:
     metric = evidence.head_metric("ttft")
     label = f"{metric} p95, all ({evidence.head})"
-    rows = {row["population"]: row for row in evidence.ask("percentile", metric=metric, **WHOLE).rows}
+    rows = {row["population"]: row for row in evidence.ask("percentile", metric=metric, where=WHOLE).rows}
     whole, answered = rows.get("all"), rows.get("ok")
     only = "none was answered"
     if answered:
@@ -83,7 +92,9 @@ def _p95(evidence: Evidence) -> dict[str, str]:
     low, high = whole["p95"], whole["p95_high"]
     never = low is not None and math.isinf(low)
     text = numbers.time(low) if low == high else f"{numbers.time(low)} … {numbers.time(high)}"
-    title = None if never else f"{numbers.raw(low)} … {numbers.raw(high)} ms" if low != high else f"{numbers.raw(low)} ms"
+    title = (
+        None if never else f"{numbers.raw(low)} … {numbers.raw(high)} ms" if low != high else f"{numbers.raw(low)} ms"
+    )
     return _card(label, text, f"n {numbers.count(whole['n'])}; {only}", title=title, kind="never" if never else "")
 
 

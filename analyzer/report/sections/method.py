@@ -22,27 +22,40 @@ def section(evidence: Evidence, before: Sequence[Section]) -> Section:
     shown = [view for part in before for found in part.tables for view in found.views]
     named = list(dict.fromkeys([*shown, "verdict", "ledger", "goodput", "throughput", "run_window", "workload"]))
     made = [view for view in named if evidence.is_defined(view)]
-    data = {"views": [_view(evidence, view) for view in made], "below": [_view(evidence, view) for view in _below(evidence, made)]}
+    data = {
+        "views": [_view(evidence, view) for view in made],
+        "below": [_view(evidence, view) for view in _below(evidence, made)],
+    }
     sub = (
         "Every number here is a column of a view of the store; what a table shows is the query under its “copy SQL”."
         " Percentiles are exact, by nearest rank: the value at rank ceil(q · n). Intervals assume independent requests."
     )
-    return Section("method", "Method", "How each number is defined", sub, (_metrics(evidence),), template="method", data=data)
+    return Section(
+        "method", "Method", "How each number is defined", sub, (_metrics(evidence),), template="method", data=data
+    )
 
 
 def _metrics(evidence: Evidence) -> Table:
     answer = evidence.ask("percentile", columns="DISTINCT metric")
     told = {row["metric"] for row in answer.rows}
     columns = (
-        Column("metric", "metric", numeric=False), Column("in words", "title", numeric=False), Column("side", "side", numeric=False),
-        Column("definition", "formula", numeric=False), Column("unit in the store", "unit", numeric=False),
-    )  # fmt: skip
+        Column("metric", "metric", numeric=False),
+        Column("in words", "title", numeric=False),
+        Column("side", "side", numeric=False),
+        Column("definition", "formula", numeric=False),
+        Column("unit in the store", "unit", numeric=False),
+    )
     metrics = evidence.ask("metric")
     body = tuple(
-        (table.words(row["metric"], kind="code"), *(table.words(row[key]) for key in ("title", "side")), table.words(row["formula"], kind="prose"), table.words(row["unit"]))
+        (
+            table.words(row["metric"], kind="code"),
+            *(table.words(row[key]) for key in ("title", "side")),
+            table.words(row["formula"], kind="prose"),
+            table.words(row["unit"]),
+        )
         for row in metrics.rows
         if row["metric"] in told
-    )  # fmt: skip
+    )
     note = "Only metrics that this run shows; the view metric holds all of them."
     return Table("table-metric", "Metrics", columns, body, metrics.sql, ("metric",), note)
 

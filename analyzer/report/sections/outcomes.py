@@ -20,7 +20,9 @@ def section(evidence: Evidence) -> Section:
     """The balance of the run, and the same by stratum."""
     ledger = ledger_row(evidence)
     if ledger is None:
-        return Section("outcomes", "Outcomes", "Outcomes", empty="No request is counted, so there is nothing to balance.")
+        return Section(
+            "outcomes", "Outcomes", "Outcomes", empty="No request is counted, so there is nothing to balance."
+        )
     sub = "Every request that was offered, by how it ended; the parts sum to the whole."
     data = {"parts": _parts(ledger), "offered": ledger["offered"]}
     return Section("outcomes", "Outcomes", heading(ledger), sub, (_table(evidence),), template="outcomes", data=data)
@@ -31,7 +33,9 @@ def heading(ledger: Row) -> str:
     offered = ledger["offered"]
     failed = sentences.failures(ledger)
     if not failed:
-        return "The one request was answered" if offered == 1 else f"All {numbers.count(offered)} requests were answered"
+        return (
+            "The one request was answered" if offered == 1 else f"All {numbers.count(offered)} requests were answered"
+        )
     first, *others = [sentences.failed_phrase(outcome, n) for outcome, n in failed]
     count, _, predicate = first.partition(" ")
     text = sentences.listed([f"{count} of {sentences.plural(offered, 'request')} {predicate}", *others])
@@ -43,7 +47,12 @@ def heading(ledger: Row) -> str:
 def _parts(ledger: Row) -> list[dict[str, object]]:
     outcomes = ["ok", *sentences.FAILURES]
     return [
-        {"outcome": outcome, "n": ledger[outcome], "kind": _KIND.get(outcome, "bad"), "width": 100 * ledger[outcome] / ledger["offered"]}
+        {
+            "outcome": outcome,
+            "n": ledger[outcome],
+            "kind": _KIND.get(outcome, "bad"),
+            "width": 100 * ledger[outcome] / ledger["offered"],
+        }
         for outcome in outcomes
         if ledger[outcome]
     ]
@@ -65,7 +74,15 @@ def _table(evidence: Evidence) -> Table:
     body = [_row(stratum.cell(), rows[stratum.key], occurring) for stratum in chosen.shown]
     never = [outcome for outcome in sentences.FAILURES if outcome not in occurring]
     note = f"Outcomes that did not occur: {', '.join(never)}. {chosen.note}" if never else chosen.note
-    return Table("table-outcomes", "Outcomes by stratum, in requests", columns, tuple(body), answer.sql, ("stratum_ledger",), note)
+    return Table(
+        "table-outcomes",
+        "Outcomes by stratum, in requests",
+        columns,
+        tuple(body),
+        answer.sql,
+        ("stratum_ledger",),
+        note,
+    )
 
 
 def _row(name: Cell, row: Row, occurring: list[str]) -> tuple[Cell, ...]:

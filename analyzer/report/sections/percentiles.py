@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from analyzer.report import numbers, table
 from analyzer.report.section import Section
-from analyzer.report.sections.glance import CARRIES, WHOLE, too_few
-from analyzer.report.strata import ONE_SPLIT, by_stratum, strata
+from analyzer.report.sections.glance import CARRIES, too_few
+from analyzer.report.strata import ONE_SPLIT, WHOLE, by_stratum, strata
 from analyzer.report.table import Cell, Column, Table
 
 if TYPE_CHECKING:
@@ -17,7 +17,18 @@ if TYPE_CHECKING:
 
 LEVELS = ("p50", "p95", "p99")
 _Q = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
-_ORDER = ("ttft", "ttft_scheduled", "ttfa", "e2e", "tpot", "ttft_gateway", "e2e_gateway", "ttft_engine", "e2e_engine", "tpot_engine")
+_ORDER = (
+    "ttft",
+    "ttft_scheduled",
+    "ttfa",
+    "e2e",
+    "tpot",
+    "ttft_gateway",
+    "e2e_gateway",
+    "ttft_engine",
+    "e2e_engine",
+    "tpot_engine",
+)
 
 
 def section(evidence: Evidence) -> Section:
@@ -25,13 +36,17 @@ def section(evidence: Evidence) -> Section:
     answer = evidence.ask("percentile", columns="DISTINCT metric, first_chunk", metric=_ORDER)
     told = [(row["metric"], row["first_chunk"]) for row in answer.rows]
     if not told:
-        return Section("percentiles", "Percentiles", "Percentiles", empty="No side recorded a time of a counted request.")
-    ordered = sorted(told, key=lambda pair: (_side(evidence, pair[0]) != evidence.head, _ORDER.index(pair[0]), pair[1] != "known"))
+        return Section(
+            "percentiles", "Percentiles", "Percentiles", empty="No side recorded a time of a counted request."
+        )
+    ordered = sorted(
+        told, key=lambda pair: (_side(evidence, pair[0]) != evidence.head, _ORDER.index(pair[0]), pair[1] != "known")
+    )
     chosen = strata(evidence)
     tables = tuple(_table(evidence, metric, first_chunk, chosen) for metric, first_chunk in ordered)
     sub = (
-        f"Nearest rank, by arrival, {evidence.head} clock first. ok: requests that were answered. all: every request to which"
-        " the metric applies; a failure never arrives, and one that left before it was decided gives a range."
+        f"Nearest rank, by arrival, {evidence.head} clock first. ok: requests that were answered. all: every request to"
+        " which the metric applies; a failure never arrives, and one that left before it was decided gives a range."
         f" {chosen.note}"
     ).strip()
     return Section("percentiles", "Percentiles", heading(evidence), sub, tables)
@@ -40,7 +55,7 @@ def section(evidence: Evidence) -> Section:
 def heading(evidence: Evidence) -> str:
     """p50 and p95 of the head side's time to first content over all requests."""
     metric = evidence.head_metric("ttft")
-    rows = evidence.ask("percentile", metric=metric, population="all", **WHOLE).rows
+    rows = evidence.ask("percentile", metric=metric, population="all", where=WHOLE).rows
     title = evidence.metrics[metric]["title"]
     if not rows:
         return f"Percentiles, {evidence.head} side first"
@@ -51,14 +66,16 @@ def heading(evidence: Evidence) -> str:
     else:
         values = ", ".join(f"{level} {text}" for level, text in told)
     side = "" if evidence.head in title else f", {evidence.head} side"
-    return f"{title[:1].upper()}{title[1:]}{side}, over all {numbers.count(row['n'])}: {values}"
+    n = numbers.count(row["n"])
+    whom = f"the {n} requests to which it applies" if row["not_applicable"] else f"all {n} requests"
+    return f"{title[:1].upper()}{title[1:]}{side}: {values or 'too few requests for a percentile'}, over {whom}"
 
 
 def _words(row: Row, level: str) -> str:
     low, high = row[level], row[f"{level}_high"]
-    if low == high:
-        return numbers.time(low)
-    return f"{numbers.time(low)} or never" if high is not None and math.isinf(high) else f"{numbers.time(low)} to {numbers.time(high)}"
+    if low != high and high is not None and math.isinf(high):
+        return f"{numbers.time(low)} or never"
+    return numbers.time_range(low, high)
 
 
 def _side(evidence: Evidence, metric: str) -> str:
@@ -68,40 +85,56 @@ def _side(evidence: Evidence, metric: str) -> str:
 def _table(evidence: Evidence, metric: str, first_chunk: str | None, chosen: Strata) -> Table:
     chunk = f"first_chunk = '{first_chunk}'" if first_chunk else "first_chunk IS NULL"
     answer = evidence.ask("percentile", metric=metric, population=("ok", "all"), where=f"{chunk} AND {ONE_SPLIT}")
-    intervals = evidence.ask("quantile", metric=metric, population=("ok", "all"), where=chunk, **WHOLE)
+    intervals = evidence.ask("quantile", metric=metric, population=("ok", "all"), where=f"{chunk} AND {WHOLE}")
     shown = [row[key] for row in answer.rows for level in ("p50", "p95") for key in (level, f"{level}_high")]
     unit = numbers.unit_for(shown)
-    by = {population: by_stratum([row for row in answer.rows if row["population"] == population]) for population in ("ok", "all")}
+    by = {
+        population: by_stratum([row for row in answer.rows if row["population"] == population])
+        for population in ("ok", "all")
+    }
     counts = _counts(answer)
     body = []
     for stratum in chosen.shown:
         ok, whole = by["ok"].get(stratum.key), by["all"].get(stratum.key)
         total = intervals if not stratum.split else None
-        body.append((stratum.cell(), *_count_cells(ok, whole, counts), *_levels(ok, unit, total), *_levels(whole, unit, total)))
+        body.append(
+            (stratum.cell(), *_count_cells(ok, whole, counts), *_levels(ok, unit, total), *_levels(whole, unit, total))
+        )
     columns = (
         Column("stratum", "stratum", numeric=False),
         Column("n", "n", title="Requests to which the metric applies, failures among them"),
         Column("ok", "n_ok", title="Requests that were answered and have a value"),
         *(Column(label, key, title=title) for key, label, title in counts),
-        *(Column(f"{level} {population}, {unit}", f"{level}_{population}_ms") for population in ("ok", "all") for level in LEVELS),
+        *(
+            Column(f"{level} {population}, {unit}", f"{level}_{population}_ms")
+            for population in ("ok", "all")
+            for level in LEVELS
+        ),
     )
     suffix = f"-{first_chunk}" if first_chunk else ""
     return Table(
-        f"table-percentile-{metric}{suffix}", _caption(evidence, metric, first_chunk), columns, tuple(body), answer.sql,
-        ("percentile", "quantile"), folded=_side(evidence, metric) != evidence.head,
-    )  # fmt: skip
+        f"table-percentile-{metric}{suffix}",
+        _caption(evidence, metric, first_chunk),
+        columns,
+        tuple(body),
+        answer.sql,
+        ("percentile", "quantile"),
+        folded=_side(evidence, metric) != evidence.head,
+    )
 
 
 def _caption(evidence: Evidence, metric: str, first_chunk: str | None) -> str:
     row = evidence.metrics[metric]
-    chunk = {"assumed": "; first chunk assumed 1 token", "known": "; tokens of the first chunk known"}.get(first_chunk or "", "")
+    chunk = {"assumed": "; first chunk assumed 1 token", "known": "; tokens of the first chunk known"}.get(
+        first_chunk or "", ""
+    )
     side = "" if row["side"] in row["title"] else f", {row['side']} side"
     return f"{metric}: {row['title']}{side}{chunk}"
 
 
 _COUNTS = (
     ("failed", "failed", "Requests that never reached it"),
-    ("undetermined", "left", "Cancelled by their waiter or unresolved: known only up to when they left"),
+    ("undetermined", "undetermined", "Cancelled by their waiter or unresolved: known only up to when they left"),
     ("unknown", "no evidence", "Answered, but what the metric needs was not recorded"),
     ("not_applicable", "n/a", "Requests to which the metric does not apply; outside n"),
 )
@@ -125,7 +158,7 @@ def _levels(row: Row | None, unit: str, intervals: Answer | None) -> list[Cell]:
 
 def _level(row: Row | None, level: str, unit: str, intervals: Answer | None) -> Cell:
     if row is None:
-        return table.absent("–", "no value in this population")
+        return table.absent(numbers.NONE, "no value in this population")
     if too_few(row, level):
         return table.absent(CARRIES[level][1], f"{CARRIES[level][0]}: n is {row['n']}")
     return table.time(row[level], row[f"{level}_high"], unit, small=_interval(row, level, unit, intervals))
@@ -133,7 +166,9 @@ def _level(row: Row | None, level: str, unit: str, intervals: Answer | None) -> 
 
 def _interval(row: Row, level: str, unit: str, intervals: Answer | None) -> str:
     """The order-statistic interval of the total, an unbounded side said."""
-    found = [r for r in intervals.rows if r["population"] == row["population"] and r["q"] == _Q[level]] if intervals else []
+    found = (
+        [r for r in intervals.rows if r["population"] == row["population"] and r["q"] == _Q[level]] if intervals else []
+    )
     if not found:
         return ""
     low, high = found[0]["ci_low"], found[0]["ci_high"]

@@ -84,7 +84,9 @@ def _evidence(row: Row) -> list[str]:
 def _others(row: Row) -> str:
     parts = [f"{numbers.count(row['bad'])} did not"]
     if row["undetermined"]:
-        parts.append(f"{numbers.count(row['undetermined'])} cannot be judged, for they left or were cut off before it was decided")
+        parts.append(
+            f"{numbers.count(row['undetermined'])} cannot be judged (they left, or were cut off, before it was decided)"
+        )
     if row["unknown"]:
         parts.append(f"{numbers.count(row['unknown'])} lack the evidence")
     return ", ".join(parts)
@@ -94,7 +96,12 @@ def _deciding(row: Row) -> str:
     target, confidence = numbers.exact_share(row["target"]), numbers.exact_share(row["confidence"])
     low, high = numbers.share(row["bound_low"]), numbers.share(row["bound_high"])
     if row["verdict"] == Verdict.KEPT:
-        return f"With {confidence} confidence at least {low} keep it, and {target} was promised (exact one-sided bound)."
+        return (
+            f"With {confidence} confidence at least {low} keep it, and {target} was promised (exact one-sided bound)."
+        )
     if row["verdict"] == Verdict.BROKEN:
-        return f"With {confidence} confidence at most {high} keep it, and {target} was promised (exact one-sided bound)."
-    return f"With {confidence} confidence at least {low} and at most {high} keep it, and {target} lies between: {row['why']}."
+        return (
+            f"With {confidence} confidence at most {high} keep it, and {target} was promised (exact one-sided bound)."
+        )
+    between = f"at least {low} and at most {high} keep it, and {target} lies between"
+    return f"With {confidence} confidence {between}: {row['why']}."

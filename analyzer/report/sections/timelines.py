@@ -22,7 +22,9 @@ def section(evidence: Evidence) -> Section:
     groups = _groups(evidence)
     ids = sorted({row["request_id"] for _, rows in groups for row in rows})
     if not ids:
-        return Section("timelines", "Requests", "Request timelines", empty="No request is counted, so none can be drawn.")
+        return Section(
+            "timelines", "Requests", "Request timelines", empty="No request is counted, so none can be drawn."
+        )
     answer = chosen_timelines(evidence)
     unit = numbers.unit_for([row["end_ms"] for row in answer.rows])
     right = _scale(answer.rows, unit)
@@ -34,14 +36,25 @@ def section(evidence: Evidence) -> Section:
         fresh = [row for row in rows if row["request_id"] not in already]
         already |= {row["request_id"] for row in fresh}
         if fresh:
-            drawn.append({"title": title, "requests": [_request(row, by_id[row["request_id"]], right, unit) for row in fresh]})
-    ticks = [{"at": 100 * i / _TICKS, "text": f"{numbers.significant(right * i / _TICKS)} {unit}"} for i in range(_TICKS + 1)]
+            drawn.append(
+                {"title": title, "requests": [_request(row, by_id[row["request_id"]], right, unit) for row in fresh]}
+            )
+    ticks = [{"at": 100 * i / _TICKS, "text": f"{right * i / _TICKS:g} {unit}"} for i in range(_TICKS + 1)]
     sub = (
-        "Dashed: waiting, unresolved, or first content not recorded. Dot: first content (in the engine: first token). Solid: first content to completion."
-        " ×: gave up or failed. One scale for all, from the start of each request; a side whose clock nothing relates starts at its own zero."
+        "Dashed: waiting, unresolved, or first content not recorded. Dot: first content (in the engine: first token)."
+        " Solid: first content to completion. \N{MULTIPLICATION SIGN}: gave up or failed."
+        " One scale for all, from the start of each request; a side whose clock nothing relates starts at its own zero."
     )
     data = {"groups": drawn, "ticks": ticks}
-    return Section("timelines", "Requests", _heading(groups), sub, (_table(answer.rows, answer.sql),), template="timelines", data=data)
+    return Section(
+        "timelines",
+        "Requests",
+        _heading(groups),
+        sub,
+        (_table(answer.rows, answer.sql),),
+        template="timelines",
+        data=data,
+    )
 
 
 def chosen_timelines(evidence: Evidence) -> Any:
@@ -54,16 +67,20 @@ def _groups(evidence: Evidence) -> list[tuple[str, tuple[Row, ...]]]:
     metric = f"{evidence.head_metric('e2e')}_ms"
     columns = f"request_id, tenant, outcome, {metric} AS e2e_ms"
     by_arrival = (
-        "(SELECT r.arrived_ns FROM request AS r WHERE r.run = request_metric.run AND r.request_id = request_metric.request_id), request_id"
+        "(SELECT r.arrived_ns FROM request AS r"
+        " WHERE r.run = request_metric.run AND r.request_id = request_metric.request_id), request_id"
     )
 
     def few(order: str, where: str, **equal: Any) -> tuple[Row, ...]:
         return evidence.ask("request_metric", columns=columns, where=where, order=order, limit=EACH, **equal).rows
 
     return [
-        ("The slowest that were answered", few(f"{metric} DESC, request_id", f"counted AND {metric} IS NOT NULL", outcome="ok")),
-        ("Failed", few(by_arrival, "counted", outcome=_FAILED)),
-        ("Cancelled by the client", few(by_arrival, "counted", outcome="cancelled")),
+        (
+            "The slowest that were answered",
+            few(f"{metric} DESC, request_id", f"counted AND {metric} IS NOT NULL", outcome="ok"),
+        ),
+        ("The first that failed", few(by_arrival, "counted", outcome=_FAILED)),
+        ("The first that were cancelled by the client", few(by_arrival, "counted", outcome="cancelled")),
         ("The first to arrive", few(by_arrival, "counted")),
     ]
 
@@ -79,7 +96,7 @@ def _scale(rows: tuple[Row, ...], unit: str) -> float:
     """A round right edge, in `unit`, at or beyond the last end."""
     last = max((value for row in rows for value in (row["first_ms"], row["end_ms"]) if value is not None), default=1.0)
     last = max(numbers.in_unit(last, unit), 1e-6)
-    step = 10 ** math.floor(math.log10(last))
+    step: float = 10.0 ** math.floor(math.log10(last))
     return next(step * factor for factor in (1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10) if step * factor >= last * 0.999)
 
 
@@ -134,21 +151,38 @@ def _title(row: Row) -> str:
 def _table(rows: tuple[Row, ...], sql: str) -> Table:
     unit = numbers.unit_for([row["end_ms"] for row in rows])
     columns = (
-        Column("request", "request_id", numeric=False), Column("attempt", "attempt"), Column("side", "side", numeric=False),
-        Column("clock", "clock", numeric=False), Column("outcome", "outcome", numeric=False),
-        Column(f"start, {unit}", "start_ms"), Column(f"first content, {unit}", "first_ms"), Column(f"end, {unit}", "end_ms"),
-    )  # fmt: skip
+        Column("request", "request_id", numeric=False),
+        Column("attempt", "attempt"),
+        Column("side", "side", numeric=False),
+        Column("clock", "clock", numeric=False),
+        Column("outcome", "outcome", numeric=False),
+        Column(f"start, {unit}", "start_ms"),
+        Column(f"first content, {unit}", "first_ms"),
+        Column(f"end, {unit}", "end_ms"),
+    )
     body = tuple(
         (
-            table.words(row["request_id"]), table.number(row["attempt"]), table.words(row["side"]), table.words(row["clock"]),
+            table.words(row["request_id"]),
+            table.number(row["attempt"]),
+            table.words(row["side"]),
+            table.words(row["clock"]),
             table.words(row["outcome"], kind="" if row["outcome"] == "ok" else "bad"),
             *(_offset(row[key], unit) for key in ("start_ms", "first_ms", "end_ms")),
         )
         for row in sorted(rows, key=lambda row: (row["request_id"], row["attempt"], row["place"]))
-    )  # fmt: skip
+    )
     drawn = sentences.plural(len({row["request_id"] for row in rows}), "request")
     note = "Offsets from the start of each request. Any other request: the view request_timeline."
-    return Table("table-timelines", f"The {drawn} drawn above, in numbers", columns, body, sql, ("request_timeline", "attempt"), note, folded=True)
+    return Table(
+        "table-timelines",
+        f"The {drawn} drawn above, in numbers",
+        columns,
+        body,
+        sql,
+        ("request_timeline", "attempt"),
+        note,
+        folded=True,
+    )
 
 
 def _offset(ms: float | None, unit: str) -> Any:
