@@ -35,7 +35,6 @@ lint: $(READY) ## check format, rules, types and layers
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/mypy benchmarks sample_traces
 	$(BIN)/lint-imports
 
 bench: $(READY) ## measure ingest and derive against plain JSON parsing

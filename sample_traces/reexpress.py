@@ -121,9 +121,7 @@ def events(seen: Seen, clock: str) -> Iterator[Facts]:
 
 def main() -> None:
     """Read the arguments, write the log."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sample", choices=SAMPLES)
     parser.add_argument("original", type=Path)
     parser.add_argument("target", type=Path, nargs="?")

@@ -10,17 +10,45 @@ import click
 
 from analyzer import __version__, diagnostics
 from analyzer.cli import asking, ingesting, manifests, reporting
-from analyzer.errors import AnalyzerError, ExitCode, UsageFault
+from analyzer.errors import AnalyzerError, ExitCode, SourceError, UsageFault
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def _as_ours(fault: click.ClickException) -> UsageFault:
-    """What click has to say, in our form: one line, and where help is."""
-    context = fault.ctx if isinstance(fault, click.UsageError) else None
-    where = context.command_path if context else "analyze"
-    return UsageFault(fault.format_message().rstrip("."), f"`{where} --help` shows what it takes")
+def _as_ours(fault: BaseException) -> AnalyzerError | None:
+    """A fault of use, of click's or of the system's in our form: one line, and what to do. None for a bug."""
+    if isinstance(fault, AnalyzerError):
+        return fault
+    if isinstance(fault, click.ClickException):
+        context = fault.ctx if isinstance(fault, click.UsageError) else None
+        where = context.command_path if context else "analyze"
+        return UsageFault(fault.format_message().rstrip("."), f"`{where} --help` shows what it takes")
+    if isinstance(fault, OSError):
+        what = fault.filename or "standard output"
+        return SourceError(f"{what} cannot be read or written: {fault.strerror or fault}")
+    return None
+
+
+def _told(fault: BaseException) -> int:
+    """Say what has gone wrong; the exit code."""
+    if isinstance(fault, OSError):
+        # Nothing that is still to be written must come up again when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(fault, BrokenPipeError):
+        return ExitCode.OK  # the reader of our output has seen enough
+    if isinstance(fault, (click.Abort, KeyboardInterrupt)):
+        diagnostics.note("interrupted; what was finished stays, nothing is half-written")
+        return ExitCode.INTERRUPTED
+    if isinstance(fault, click.exceptions.NoArgsIsHelpError):
+        fault.show()
+        return ExitCode.USAGE
+    ours = _as_ours(fault)
+    if ours is None:
+        diagnostics.bug(fault)
+        return ExitCode.BUG
+    diagnostics.error(ours)
+    return ours.exit_code
 
 
 class _Group(click.Group):
@@ -33,31 +61,12 @@ class _Group(click.Group):
                 debug = bool(context.params.get("debug"))
                 self.invoke(context)
             sys.stdout.flush()
-        except AnalyzerError as fault:
-            if debug:
-                raise
-            diagnostics.error(fault)
-            sys.exit(fault.exit_code)
         except click.exceptions.Exit as ended:
             sys.exit(ended.exit_code)
-        except (click.Abort, KeyboardInterrupt):
-            diagnostics.note("interrupted; what was finished stays, nothing is half-written")
-            sys.exit(ExitCode.INTERRUPTED)
-        except click.exceptions.NoArgsIsHelpError as fault:
-            fault.show()
-            sys.exit(ExitCode.USAGE)
-        except click.ClickException as fault:
-            diagnostics.error(_as_ours(fault))
-            sys.exit(ExitCode.USAGE)
-        except BrokenPipeError:
-            # The reader of our output has seen enough; Python must not complain at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(ExitCode.OK)
-        except Exception as fault:
-            if debug:
+        except (Exception, KeyboardInterrupt) as fault:
+            if debug and not isinstance(fault, (click.ClickException, click.Abort, KeyboardInterrupt, BrokenPipeError)):
                 raise
-            diagnostics.bug(fault)
-            sys.exit(ExitCode.BUG)
+            sys.exit(_told(fault))
         sys.exit(ExitCode.OK)
 
 

@@ -6,7 +6,7 @@ import click
 
 from analyzer import diagnostics
 from analyzer.cli import options, printing
-from analyzer.errors import ExitCode
+from analyzer.errors import SourceError
 
 _COLUMNS = ("path", "source", "run", "records", "kept", "set_aside", "refused", "duplicates")
 _SHOWN = 5
@@ -59,7 +59,7 @@ def ingest(
     if ledger.refusals:
         diagnostics.note("`analyze sql 'FROM refused'` lists every refused record")
     if strict and ledger.refusals:
-        context.exit(ExitCode.UNREADABLE)
+        raise SourceError("records were refused, and --strict allows none", "mend them, or leave --strict out")
 
 
 @click.command()

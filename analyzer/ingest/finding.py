@@ -99,7 +99,9 @@ def find(paths: Sequence[str], skip: Iterable[Path] = ()) -> tuple[list[Found], 
             real = file.resolve()
             if real in left_out or (path.is_dir() and real in manifests.own):
                 continue
-            found.setdefault(real, Found(file, label, named=not path.is_dir(), manifest=manifests.by_file.get(real)))
+            # A name that is no UTF-8 is shown with escapes; the file itself is opened by its bytes.
+            shown = os.fsencode(label).decode("utf-8", "backslashreplace")
+            found.setdefault(real, Found(file, shown, named=not path.is_dir(), manifest=manifests.by_file.get(real)))
     return list(found.values()), [*notes, *manifests.faults]
 
 

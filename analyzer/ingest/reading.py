@@ -144,6 +144,9 @@ def _one(
         _copy(store, found, run, sha256, known)
     if known:
         return known
+    if found.manifest and how.run is None:
+        # Before its rows, so that a run that is cut short here is counted as its manifest says all the same.
+        apply_manifest(store, found.manifest)
     options = sources.Options(found.label, run_forced=how.run, run_default=run, keep_content=how.keep_content)
     _read(store, found, reader, options, sha256, advance)
     return FileOutcome(found.label, "read", reader.name)

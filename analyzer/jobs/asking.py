@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from analyzer import ingest
 from analyzer.store import Store
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ def query(store_path: str, text: str, trace: Callable[[str], None] | None) -> tu
         if store.is_derived:
             return store.query(text)
     with Store(store_path, trace=trace) as store:
+        ingest.apply_defaults(store)
         store.derive()
     with Store(store_path, read_only=True, trace=trace) as store:
         return store.query(text)

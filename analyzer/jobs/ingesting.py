@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analyzer import diagnostics, ingest
-from analyzer.errors import SourceError
+from analyzer.errors import SourceError, UsageFault
 from analyzer.store import Store
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ def run(
     trace: Callable[[str], None] | None,
 ) -> Ledger:
     """Read everything the paths mean into the store and derive what follows. SourceError when nothing was known."""
+    if run_name is not None and (not run_name.strip() or not run_name.isprintable()):
+        raise UsageFault("--run is empty or holds characters that do not print", "give the run a name")
     files, faults = ingest.find(paths, skip=[Path(store_path), Path(store_path + ".wal")])
     for fault in faults:
         diagnostics.note(fault)
@@ -47,6 +49,8 @@ def run(
         with diagnostics.progress("reading", total) as bar:
             how = ingest.How(run_name, source, keep_content)
             outcomes = ingest.ingest_files(store, files, how, bar.advance)
+        if not outcomes:
+            raise SourceError(f"there is no file to read in {', '.join(paths)}", "name the files themselves")
         if all(outcome.state == "unknown" for outcome in outcomes):
             raise SourceError(
                 f"none of the {len(outcomes)} files in {', '.join(paths)} is of a format that a source knows",

@@ -44,15 +44,15 @@ def write(
         raise UsageFault(f"{page} is a directory", "name a file with --out")
     if not page.parent.is_dir():
         raise UsageFault(f"{page.parent} does not exist", "make the folder first, or name another --out")
+    summary = page.with_name(page.stem + ".summary.json")
+    _refuse_to_overwrite(declared, (page, summary))
     with run_store.open_store(declared, store_path, trace) as store:
         labels = run_store.take_in(store, declared)
         refused = run_store.refused_rows(store, labels)
         built = report.build(store, _facts(declared, labels))
     if refused:
         diagnostics.note(f"{refused} records could not be taken; the report lists them")
-    summary = page.with_name(page.stem + ".summary.json")
-    _replace(page, built.html)
-    _replace(summary, report.to_json(built.summary))
+    _replace({page: built.html, summary: report.to_json(built.summary)})
     return Written(page, summary, list(built.verdicts))
 
 
@@ -72,15 +72,29 @@ def _facts(declared: Manifest, labels: dict[str, str]) -> report.ReportFacts:
     )
 
 
-def _replace(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+def _refuse_to_overwrite(declared: Manifest, targets: tuple[Path, ...]) -> None:
+    kept = {raw.path: "a raw file" for raw in declared.raw_files()} | {declared.path.resolve(): "the manifest"}
+    for target in targets:
+        if target.exists() and not target.is_file():
+            raise UsageFault(f"{target} is no regular file", "name another --out")
+        if (what := kept.get(target.resolve())) is not None:
+            raise UsageFault(f"{target} is {what} of this run and would be lost", "name another --out")
+
+
+def _replace(texts: dict[Path, str]) -> None:
+    """Write files, all of them whole or none at all."""
+    drafts = {path: path.with_name(f".{path.name}.{secrets.token_hex(4)}") for path in texts}
+    path = next(iter(texts))
     try:
-        with beside.open("w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        beside.replace(path)
+        for path, draft in drafts.items():
+            with draft.open("x", encoding="utf-8", newline="\n") as stream:
+                stream.write(texts[path])
+                stream.flush()
+                os.fsync(stream.fileno())
+        for path, draft in drafts.items():
+            draft.replace(path)
     except OSError as fault:
-        beside.unlink(missing_ok=True)
         raise UsageFault(f"{path} cannot be written: {fault.strerror}", "name another --out") from fault
+    finally:
+        for draft in drafts.values():
+            draft.unlink(missing_ok=True)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analyzer import __version__, diagnostics, manifest
+from analyzer import __version__, diagnostics, ingest, manifest
 from analyzer.errors import EvidenceError, UsageFault
 from analyzer.jobs import run_store
 from analyzer.store import Store
@@ -81,6 +81,7 @@ def begin(store_path: str, run_name: str | None, out: Path, trace: Callable[[str
     if not out.parent.is_dir():
         raise UsageFault(f"{out.parent} does not exist", "make the folder first")
     with Store(store_path, trace=trace) as store:
+        ingest.apply_defaults(store)
         store.derive()
         document = manifest.skeleton(_facts(store, _only_run(store, run_name), out.parent))
     manifest.write(document, out)

@@ -61,8 +61,11 @@ class Evidence:
         sql = f"SELECT {columns} FROM {view}"
         sql += (f" WHERE {chosen}" if chosen else "") + f" ORDER BY {order}" + (f" LIMIT {limit}" if limit else "")
         if sql not in self._asked:
-            rows = tuple(self._shown(view, row) for row in self._store.fetch(sql))
-            self._asked[sql] = Answer(view, sql, rows)
+            rows = [self._shown(view, row) for row in self._store.fetch(sql)]
+            if view in _WITH_PATHS:
+                # Once their paths are shown otherwise, rows stand in the order of what is shown.
+                rows.sort(key=lambda row: [(value is None, value or 0) for value in row.values()])
+            self._asked[sql] = Answer(view, sql, tuple(rows))
         return self._asked[sql]
 
     def definition(self, view: str) -> str:

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from analyzer.report.facts import ReportFacts
     from analyzer.report.section import Section
 
-# Control characters have no shape of their own; what a trace holds of them is shown as a replacement character.
-_INVISIBLE = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)), "�")
+# Control characters have no shape of their own, or turn the text around them: shown as a replacement character.
+_CONTROL = (*range(9), 11, 12, *range(14, 32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_INVISIBLE = dict.fromkeys(_CONTROL, "\N{REPLACEMENT CHARACTER}")
 _UNIT = re.compile(r"(\d) (%|m?s\b)")
 _IN_SCRIPT = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -65,7 +66,9 @@ def _plotly() -> str:
     """plotly.js, gzipped and in base64: the same bytes each time."""
     from plotly.offline import get_plotlyjs
 
-    return base64.b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode()
+    packed = bytearray(gzip.compress(get_plotlyjs().encode(), mtime=0))
+    packed[9] = 255  # the operating system in the header, which Python versions fill differently
+    return base64.b64encode(packed).decode()
 
 
 @cache

@@ -94,7 +94,9 @@ def _checks() -> list[tuple[str, str]]:
         if kind == "VARCHAR":
             checks.append((f"{_text(field)} = ''", f"'{field} is empty'"))
         elif field not in _TIMES:
-            checks.append((f"{_text(field)} IS NOT NULL AND {_value(field, kind)} IS NULL", f"'{field} is out of range'"))
+            checks.append(
+                (f"{_text(field)} IS NOT NULL AND {_value(field, kind)} IS NULL", f"'{field} is out of range'")
+            )
     checks += [(f"{_text(field)} IS NULL", f"'{field} is missing'") for field in ("event", "clock", "side")]
     checks += [
         (f"{_text(field)} NOT IN ({_listed(words)})", f"'{field} ' || {_text(field)} || ' is not known'")
@@ -118,7 +120,8 @@ def _checks() -> list[tuple[str, str]]:
         (f"NOT isfinite({_value('value', 'DOUBLE')})", "'value is out of range'"),
         (f"{_value('attempt', 'INTEGER')} < 1", "'attempt counts from 1'"),
         (f"{_value('status_code', 'INTEGER')} NOT BETWEEN 100 AND 599", "'status_code is none of HTTP'"),
-        (f"NOT ({_value('deadline_ms', 'DOUBLE')} > 0 AND isfinite({_value('deadline_ms', 'DOUBLE')}))", "'deadline_ms is no time'"),
+        (f"NOT isfinite({_value('deadline_ms', 'DOUBLE')})", "'deadline_ms is out of range'"),
+        (f"{_value('deadline_ms', 'DOUBLE')} <= 0", "'deadline_ms must be above 0'"),
     ]
     checks += [(f"{_value(field, _FIELDS[field])} < 0", f"'{field} is negative'") for field in _COUNTS]
     return checks

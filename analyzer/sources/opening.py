@@ -101,10 +101,14 @@ class _Whole(io.RawIOBase):
         self._stream.close()
 
 
+def _buffered(raw: Any) -> io.BufferedReader:
+    return io.BufferedReader(raw, 1 << 20)
+
+
 def _open(path: Path) -> tuple[IO[bytes], _Counted]:
     try:
         counted = _Counted(path.open("rb", buffering=0))
-        buffered = io.BufferedReader(counted, 1 << 20)
+        buffered = _buffered(counted)
         start = buffered.peek(4)[:4]
     except OSError as fault:
         raise SourceError(f"{path} cannot be read: {fault.strerror}", "check the path and its permissions") from fault
@@ -113,7 +117,7 @@ def _open(path: Path) -> tuple[IO[bytes], _Counted]:
         stream = gzip.GzipFile(fileobj=buffered)
     elif start == _ZSTD:
         stream = _Zstd(buffered)
-    return io.BufferedReader(_Whole(stream, path), 1 << 20), counted
+    return _buffered(_Whole(stream, path)), counted
 
 
 def open_bytes(path: Path) -> IO[bytes]:

@@ -91,10 +91,11 @@ def remove_file(con: duckdb.DuckDBPyConnection, path: str) -> None:
 
 
 def _hand_over(con: duckdb.DuckDBPyConnection, path: str) -> None:
-    """Give a path's rows to a copy of its file, if the ledger knows one: its bytes are the same and stay where they are."""
+    """Give a path's rows to a copy of its file, if the ledger knows one: these are its rows as well."""
     row = con.execute(
-        "SELECT c.path, f.records FROM source_file AS f JOIN source_file AS c ON c.sha256 = f.sha256 AND c.path <> f.path"
-        " AND c.run IS NOT DISTINCT FROM f.run WHERE f.path = ? AND f.records > 0 AND c.records = 0 ORDER BY c.path LIMIT 1",
+        "SELECT c.path, f.records FROM source_file AS f JOIN source_file AS c ON c.sha256 = f.sha256"
+        " AND c.run IS NOT DISTINCT FROM f.run AND c.path <> f.path"
+        " WHERE f.path = ? AND f.records > 0 AND c.records = 0 ORDER BY c.path LIMIT 1",
         [path],
     ).fetchone()
     if row is None:

@@ -36,6 +36,14 @@ def _busy(path: Path, fault: duckdb.Error) -> StoreBusyError:
     return StoreBusyError(f"{path} is in use by {who}", "wait until it has finished, or name another --store")
 
 
+def _is_text(path: Path) -> bool:
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _raise_as_ours(fault: BaseException, path: Path) -> None:
     """Raise what the database says of its own file or of this machine as a fault that a user understands."""
     if isinstance(fault, duckdb.InterruptException):
@@ -63,6 +71,8 @@ class Store:
     ) -> None:
         self.path = Path(path)
         self._trace = trace
+        if not _is_text(self.path):
+            raise StoreError(f"{self.path} has a name that is no UTF-8", "name another --store")
         if self.path.is_dir():
             raise StoreError(f"{self.path} is a directory, not a store", "name a file with --store")
         fresh = not self.path.exists()
@@ -77,7 +87,8 @@ class Store:
         self._con = duckdb.connect()
         self._ctrl_c: Interruptible | None = None
         try:
-            self._attach("READ_ONLY" if read_only else f"STORAGE_VERSION '{STORAGE_VERSION}'" if fresh else "READ_WRITE")
+            made = f"STORAGE_VERSION '{STORAGE_VERSION}'" if fresh else "READ_WRITE"
+            self._attach("READ_ONLY" if read_only else made)
             if fresh:
                 self._build()
             else:

@@ -8,3 +8,5 @@ SELECT
   'nearest_rank' AS method
 FROM distribution
 WHERE metric = which AND n > 0;
+
+COMMENT ON MACRO TABLE percentile_at IS 'Any quantile level of one metric, nearest rank: percentile_at(metric, q), one row per population and stratum';

@@ -116,9 +116,7 @@ def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
     for server in (serialized, vllm):
         name = server.__name__
-        log = [
-            json.dumps(line) for wave in range(len(SERIALIZED)) for line in lines(name, wave, server(wave))
-        ]
+        log = [json.dumps(line) for wave in range(len(SERIALIZED)) for line in lines(name, wave, server(wave))]
         (folder / f"{name}.events.jsonl").write_bytes(("\n".join(log) + "\n").encode())
 
 

@@ -19,11 +19,13 @@ Files = dict[str, bytes]
 
 
 def _in_checkout(folder: Path) -> Files:
-    """Files below a folder by their path in it, hidden and compiled ones left out."""
+    """Files below a folder by their path in it; hidden and compiled ones and stores are no part of a release."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in folder.rglob("*")
-        if path.is_file() and not any(p.startswith((".", "__pycache__")) for p in path.relative_to(folder).parts)
+        if path.is_file()
+        and path.suffix not in (".duckdb", ".wal")
+        and not any(part.startswith((".", "__pycache__")) for part in path.relative_to(folder).parts)
     }
 
 

@@ -41,9 +41,7 @@ def test_three_services_has_36_requests_of_three_tenants(three: Rows) -> None:
     assert len(three) == 36
     assert Counter(seen["outcome"] for seen in three) == {"ok": 31, "cancelled": 5}
     assert Counter(seen["tenant"] for seen in three) == {"acme": 10, "globex": 10, "initech": 16}
-    assert {(seen["clock"], seen["side"], seen["streamed"]) for seen in three} == {
-        ("client-1", "client", True)
-    }
+    assert {(seen["clock"], seen["side"], seen["streamed"]) for seen in three} == {("client-1", "client", True)}
 
 
 def test_three_services_cancels_came_after_250_ms_and_before_any_content(three: Rows) -> None:
@@ -76,9 +74,7 @@ def test_three_services_lengths_fall_on_both_sides_of_their_bins(three: Rows, re
     assert {seen["input_tokens"] for seen in three if "input_tokens" in seen} == {30, 135, 375}
 
 
-def test_three_services_has_a_server_span_of_each_kind_for_every_request(
-    three: Rows, read_spans: Reader
-) -> None:
+def test_three_services_has_a_server_span_of_each_kind_for_every_request(three: Rows, read_spans: Reader) -> None:
     spans = read_spans("three-services/traces.otlp.jsonl")
     assert len(spans) == 520
     traces = {seen["trace_id"] for seen in three}
@@ -132,15 +128,11 @@ def test_vllm_direct_one_token_without_content_is_an_empty_success(direct: Rows)
     assert (seen["outcome"], seen["output_tokens"]) == ("ok", 1)
 
 
-def test_vllm_direct_has_26_request_spans_and_five_requests_without_one(
-    direct: Rows, read_spans: Reader
-) -> None:
+def test_vllm_direct_has_26_request_spans_and_five_requests_without_one(direct: Rows, read_spans: Reader) -> None:
     spans = [span for span in read_spans("vllm-direct/traces.otlp.jsonl") if span["name"] == "llm_request"]
     assert (len(spans), len(read_spans("vllm-direct/traces.otlp.jsonl"))) == (26, 26 + VLLM_START_UP)
     answers = Counter(span["attributes"]["gen_ai.request.id"] for span in spans)
-    missing = [
-        seen["request"].split("-")[1] for seen in direct if f"chatcmpl-{seen['request']}" not in answers
-    ]
+    missing = [seen["request"].split("-")[1] for seen in direct if f"chatcmpl-{seen['request']}" not in answers]
     assert missing == ["toolong", "badparam", "abort_midstream", "abort_queued", "abort_nonstream"]
     assert {id_: n for id_, n in answers.items() if n > 1} == {
         "chatcmpl-cli-n2-81b27d81": 2,
@@ -192,10 +184,7 @@ def test_burst_64_serialized_answers_one_at_a_time_until_60_s(read_requests: Rea
 @pytest.mark.parametrize("server", ["serialized", "vllm"])
 def test_burst_64_waves_do_not_overlap_and_times_are_in_order(read_requests: Reader, server: str) -> None:
     requests = read_requests(f"burst-64/{server}.events.jsonl")
-    ends = {
-        wave: max(s["sent_ns"] + s["done_ms"] * 1e6 for s in requests if s["repeat"] == wave)
-        for wave in range(3)
-    }
+    ends = {wave: max(s["sent_ns"] + s["done_ms"] * 1e6 for s in requests if s["repeat"] == wave) for wave in range(3)}
     starts = {wave: min(s["sent_ns"] for s in requests if s["repeat"] == wave) for wave in range(3)}
     assert ends[0] < starts[1] < ends[1] < starts[2]
     for seen in requests:

@@ -96,9 +96,5 @@ def test_constructed_data_says_so_in_name_why_and_readme(server: str, samples: P
 
 
 def test_the_samples_are_small(samples: Path) -> None:
-    kept = [
-        path
-        for path in samples.rglob("*")
-        if path.is_file() and path.suffix in {".jsonl", ".json", ".md", ".py"}
-    ]
+    kept = [path for path in samples.rglob("*") if path.is_file() and path.suffix in {".jsonl", ".json", ".md", ".py"}]
     assert sum(path.stat().st_size for path in kept) < 1_500_000

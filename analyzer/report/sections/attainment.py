@@ -70,7 +70,8 @@ def heading(evidence: Evidence, rows: tuple[Row, ...]) -> str:
         whose = sentences.plural(row["undetermined"] or row["unknown"], "request")
         why = "left before it was decided" if row["undetermined"] else "lack the evidence"
         return f"The curve stops between {ends}, because {whose} {why}"
-    return f"All {numbers.count(n)} requests got {what} within {numbers.time(rows[-1]['high_ms'])}"
+    whom = "The one request" if n == 1 else f"All {numbers.count(n)} requests"
+    return f"{whom} got {what} within {numbers.time(rows[-1]['high_ms'])}"
 
 
 def _curve_table(metric: str, curve: Answer) -> Table:

@@ -73,7 +73,7 @@ def _files(evidence: Evidence, rows: tuple[Row, ...], sql: str) -> Table:
                     unread,
                 )
             )
-    return Table("table-files", "Raw files", columns, tuple(body), sql, ("source_file",))
+    return Table("table-files", "Raw files", columns, tuple(body), sql, ())
 
 
 def _file(row: Row, sealed: tuple[Any, Any, Any] | None) -> tuple[Cell, ...]:
@@ -120,4 +120,4 @@ def _refused(rows: tuple[Row, ...], sql: str) -> Table:
         for row in rows[:MOST]
     )
     note = f"{numbers.count(len(rows) - MOST)} more are in summary.json." if len(rows) > MOST else ""
-    return Table("table-refused", "Records that could not be taken", columns, body, sql, ("refused",), note)
+    return Table("table-refused", "Records that could not be taken", columns, body, sql, (), note)

@@ -20,7 +20,9 @@ _READ = re.compile(r"\b(?:FROM|JOIN)\s+(\w+)")
 def section(evidence: Evidence, before: Sequence[Section]) -> Section:
     """Definitions of the metrics shown and of every view that the sections before have read."""
     shown = [view for part in before for found in part.tables for view in found.views]
-    named = list(dict.fromkeys([*shown, "verdict", "ledger", "goodput", "throughput", "run_window", "workload"]))
+    named = list(
+        dict.fromkeys([*shown, "verdict", "ledger", "goodput", "throughput", "run_window", "workload", "metric"])
+    )
     made = [view for view in named if evidence.is_defined(view)]
     data = {
         "views": [_view(evidence, view) for view in made],
