@@ -14,6 +14,11 @@ CREATE OR REPLACE MACRO elapsed_why(start_ns, end_ns) AS
 -- Nearest rank: ceil(q * n) in integers, q given in millionths.
 CREATE OR REPLACE MACRO nearest_rank(q_e6, n) AS (q_e6 * n + 999999) // 1000000;
 
+-- A quantile level in millionths; finer ones, and those outside (0, 1], are refused.
+CREATE OR REPLACE MACRO level_e6(q) AS
+  CASE WHEN q > 0 AND q <= 1 AND abs(q * 1000000 - round(q * 1000000)) < 1e-6 THEN CAST(round(q * 1000000) AS BIGINT)
+       ELSE error('a quantile level lies in (0, 1] and has at most six decimals') END;
+
 -- The one place that names how an order statistic is read from ordered values; -infinity stands for no bound.
 CREATE OR REPLACE MACRO order_statistic(ordered, rank) AS
   CASE WHEN rank >= 1 THEN nullif(list_extract(ordered, rank), '-infinity'::DOUBLE) END;
@@ -37,7 +42,7 @@ CREATE OR REPLACE MACRO attribute(attributes, key) AS
   json_extract_string(attributes, '$."' || replace(key, '"', '\"') || '"');
 
 -- UTC time of a nanosecond count, to the second.
-CREATE OR REPLACE MACRO utc_second(ns) AS strftime(make_timestamp(ns // 1000), '%Y-%m-%dT%H:%M:%SZ');
+CREATE OR REPLACE MACRO utc_second(ns) AS CASE WHEN ns % 1000000000 = 0 THEN strftime(make_timestamp(ns // 1000), '%Y-%m-%dT%H:%M:%SZ') ELSE strftime(make_timestamp(ns // 1000), '%Y-%m-%dT%H:%M:%S.%fZ') END;
 
 -- A key of a stratum: a missing one is (none), and a value that looks like a roll-up is quoted.
 CREATE OR REPLACE MACRO stratum_key(value) AS

@@ -179,6 +179,12 @@ CREATE TABLE load_point_range (
 );
 COMMENT ON TABLE load_point_range IS 'Load points that the manifest declares as ranges of arrival time, half open';
 
+CREATE TABLE percentile_level (
+  run  VARCHAR NOT NULL,
+  q_e6 BIGINT NOT NULL
+);
+COMMENT ON TABLE percentile_level IS 'Quantile levels that the manifest declares beside 50, 90, 95, 99 and 99.9 %';
+
 CREATE TABLE boundary_policy (
   run      VARCHAR NOT NULL,
   boundary VARCHAR NOT NULL,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from analyzer import manifest, sources
-from analyzer.errors import SourceError
+from analyzer.errors import ManifestError, SourceError
 from analyzer.store import FileRecord, copy_note
 
 if TYPE_CHECKING:
@@ -153,8 +153,18 @@ def _one(
 
 
 def apply_manifest(store: Store, declared: manifest.Manifest) -> None:
-    """Count a run as its manifest says."""
-    _apply(store, manifest.settings(declared), declared.name)
+    """Count a run as its manifest says. ManifestError for a rule that is not counted by."""
+    method = manifest.declared(declared.document, "measurement", "method")
+    if method not in (None, "nearest_rank"):
+        raise ManifestError(f"{declared.path}: measurement.method {method} is not counted by", "say nearest_rank")
+    settings = manifest.settings(declared)
+    if settings.population_unit != "request":
+        raise ManifestError(
+            f"{declared.path}: measurement.population.unit {settings.population_unit} is not counted by",
+            "say request; attempts stand beside requests in outcome_count",
+        )
+    levels = manifest.declared(declared.document, "measurement", "percentiles") or ()
+    _apply(store, settings, declared.name, [round(level * 1_000_000) for level in levels])
 
 
 def apply_defaults(store: Store) -> None:
@@ -165,7 +175,7 @@ def apply_defaults(store: Store) -> None:
             _apply(store, manifest.default_settings(run))
 
 
-def _apply(store: Store, declared: manifest.Settings, name: str | None = None) -> None:
+def _apply(store: Store, declared: manifest.Settings, name: str | None = None, levels: Sequence[int] = ()) -> None:
     run = declared.run
     store.settings_rows(
         run,
@@ -184,6 +194,7 @@ def _apply(store: Store, declared: manifest.Settings, name: str | None = None) -
             "clock_relation": [
                 (run, c.clock_a, c.clock_b, c.relation, c.offset_ns, c.error_ns) for c in declared.clock_relations
             ],
+            "percentile_level": [(run, level) for level in levels],
             "load_point_range": [(run, *row) for row in declared.load_points],
             "boundary_policy": [(run, *row) for row in declared.boundary_policies],
         },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -97,4 +98,5 @@ def _replace(texts: dict[Path, str]) -> None:
         raise UsageFault(f"{path} cannot be written: {fault.strerror}", "name another --out") from fault
     finally:
         for draft in drafts.values():
-            draft.unlink(missing_ok=True)
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)

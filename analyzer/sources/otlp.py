@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from typing import TYPE_CHECKING, Any
@@ -50,8 +51,13 @@ class _Rows:
 
 
 def _clock(resource: dict[str, Any]) -> str:
-    """The clock domain: the host if it is named, else the process, else the service."""
-    return next((str(resource[key]) for key in _CLOCK_KEYS if resource.get(key) not in (None, "")), "(unknown)")
+    """The clock domain: the host if it is named, else the process, else the service, else what else tells it apart."""
+    for key in _CLOCK_KEYS:
+        value = resource.get(key)
+        # The SDKs' default name is everybody's: two processes that bear it share no clock by it.
+        if value not in (None, "") and not (key == "service.name" and str(value).startswith("unknown_service")):
+            return str(value)
+    return "unnamed " + hashlib.sha256(values.as_json(sorted(resource.items())).encode()).hexdigest()[:8]
 
 
 def _either(node: dict[str, Any], *names: str) -> Any:

@@ -58,9 +58,11 @@ def _rank_bounds(con: duckdb.DuckDBPyConnection) -> None:
     import polars as pl
 
     sizes = [n for (n,) in con.execute("SELECT DISTINCT n FROM stratum_size WHERE n > 0 ORDER BY n").fetchall()]
+    told = con.execute("SELECT DISTINCT q_e6 FROM percentile_level ORDER BY q_e6").fetchall()
+    levels = sorted({*LEVELS_E6, *(level for (level,) in told)})
     rows = [
         (n, level, low, high)
-        for level in LEVELS_E6
+        for level in levels
         for n, (low, high) in zip(sizes, stats.rank_bounds(sizes, level / 1e6), strict=True)
     ]
     frame = pl.DataFrame(

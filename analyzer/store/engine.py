@@ -26,7 +26,7 @@ STORAGE_VERSION = "v1.2.0"
 
 _SETTING_TABLES = (
     "run_setting", "tenant_key", "length_bin", "slo", "slo_select", "population_select", "clock_relation",
-    "load_point_range", "boundary_policy",
+    "load_point_range", "percentile_level", "boundary_policy",
 )  # fmt: skip
 
 
@@ -34,6 +34,15 @@ def _busy(path: Path, fault: duckdb.Error) -> StoreBusyError:
     holder = re.search(r"held in (\S+)?.*?\(PID (\d+)\)", str(fault))
     who = f"process {holder.group(2)} ({Path(holder.group(1) or '').name})" if holder else "another process"
     return StoreBusyError(f"{path} is in use by {who}", "wait until it has finished, or name another --store")
+
+
+# What a full disk, a lost one or too little memory raises; a commit that cannot be written is a TransactionException.
+_OF_THE_MACHINE = (
+    duckdb.IOException,
+    duckdb.TransactionException,
+    duckdb.FatalException,
+    duckdb.OutOfMemoryException,
+)
 
 
 def _is_text(path: Path) -> bool:
@@ -48,7 +57,7 @@ def _raise_as_ours(fault: BaseException, path: Path) -> None:
     """Raise what the database says of its own file or of this machine as a fault that a user understands."""
     if isinstance(fault, duckdb.InterruptException):
         raise KeyboardInterrupt from fault
-    if isinstance(fault, (duckdb.IOException, duckdb.FatalException, duckdb.OutOfMemoryException)):
+    if isinstance(fault, _OF_THE_MACHINE):
         said = str(fault).splitlines()[0]
         raise StoreError(
             f"{path} cannot be written or read: {said}", "nothing was half-written; make room, or name another --store"
@@ -149,8 +158,9 @@ class Store:
         with suppress(duckdb.Error):
             self.close()
         if self._fresh:
-            self.path.unlink(missing_ok=True)
-            self.path.with_name(self.path.name + ".wal").unlink(missing_ok=True)
+            for path in (self.path, self.path.with_name(self.path.name + ".wal")):
+                with suppress(OSError):
+                    path.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -185,6 +195,8 @@ class Store:
             self._trace(text)
         try:
             cursor = self._con.execute(text)
+            if cursor is None:
+                raise QueryError("there is no query in it", "write one, such as 'FROM percentile'")
             return [column[0] for column in cursor.description or ()], cursor.fetchall()
         except duckdb.InterruptException:
             raise

@@ -34,7 +34,17 @@ SELECT run, audit, severity, subject, detail, n FROM audit_failures_dropped
 UNION ALL
 SELECT run, audit, severity, subject, detail, n FROM audit_one_short_run
 UNION ALL
-SELECT run, audit, severity, subject, detail, n FROM audit_cold_inside;
+SELECT run, audit, severity, subject, detail, n FROM audit_not_counted
+UNION ALL
+SELECT run, audit, severity, subject, detail, n FROM audit_several_views
+UNION ALL
+SELECT run, audit, severity, subject, detail, n FROM audit_repeated_boundary
+UNION ALL
+SELECT run, audit, severity, subject, detail, n FROM audit_unplaced_line
+UNION ALL
+SELECT run, audit, severity, subject, detail, n FROM audit_clock_not_set
+UNION ALL
+SELECT run, audit, severity, subject, detail, n FROM audit_negative_slack;
 
 COMMENT ON VIEW audit IS 'One row per finding: what may be wrong with the data or with what one reads into it; empty when healthy';
 COMMENT ON COLUMN audit.audit IS 'Which audit found it';

@@ -5,9 +5,9 @@ SELECT run, 'implausible value' AS audit, 'fault' AS severity, what AS subject,
 FROM (
   SELECT run, unnest(['time_to_first_token', 'time_in_queue', 'time_in_model_prefill', 'time_in_model_decode']) AS what,
     unnest([ttft_text, queue_text, prefill_text, decode_text]) AS value
-  FROM span_observation
+  FROM span_observation WHERE side = 'engine' AND coalesce(output_tokens, 2) > 1
 )
-WHERE value IS NOT NULL AND NOT coalesce(TRY_CAST(value AS DOUBLE) BETWEEN 0 AND 1e6, false)
+WHERE value IS NOT NULL AND NOT coalesce(TRY_CAST(value AS DOUBLE) > 0 AND TRY_CAST(value AS DOUBLE) <= 1e6, false)
 GROUP BY run, what;
 
 COMMENT ON VIEW audit_implausible_value IS 'Engine durations that cannot be one: negative, sentinel, not a number. Raw value kept, NULL in results; empty when healthy';

@@ -21,6 +21,10 @@ WITH stage_wide AS (
     CASE WHEN a.client_first_content_ns IS NULL AND a.outcome = 'ok' AND a.client_done_ns IS NOT NULL AND
               (a.streamed OR a.output_tokens = 0) AND a.client_origin = 'event' THEN 'no content came' END AS absent_why,
     CASE WHEN a.outputs > 1 THEN 'several outputs' END AS outputs_why,
+    -- The engine may have gone on after the client left: its tokens are not those that the client's time is about.
+    CASE WHEN a.outcome <> 'ok' AND a.client_output_tokens IS NULL THEN 'output tokens not recorded' END AS tokens_why,
+    -- Content that came in one piece has no time between tokens: 0 would mean that it was measured.
+    CASE WHEN a.client_last_content_ns = a.client_first_content_ns THEN 'content came in one chunk' END AS one_chunk_why,
     coalesce(a.first_chunk_tokens, 1) AS first_tokens
   FROM attempt AS a
   LEFT JOIN stage_wide AS s ON s.run = a.run AND s.attempt_id = a.attempt_id
@@ -37,16 +41,18 @@ SELECT
   coalesce(whole_why, CASE WHEN client_scheduled_ns IS NULL THEN 'no open-loop schedule' END, absent_why,
     elapsed_why(client_scheduled_ns, client_first_content_ns)) AS ttft_scheduled_why,
   CASE WHEN whole_why IS NULL THEN elapsed_ms(client_sent_ns, client_first_answer_ns) END AS ttfa_ms,
-  coalesce(whole_why, absent_why, elapsed_why(client_sent_ns, client_first_answer_ns)) AS ttfa_why,
+  coalesce(whole_why, absent_why,
+    CASE WHEN client_first_answer_ns IS NULL AND outcome = 'ok' AND client_only_reasoning THEN 'no content came' END,
+    elapsed_why(client_sent_ns, client_first_answer_ns)) AS ttfa_why,
   elapsed_ms(client_sent_ns, client_done_ns) AS e2e_ms,
   elapsed_why(client_sent_ns, client_done_ns) AS e2e_why,
   elapsed_ms(gateway_arrived_ns, gateway_done_ns) AS e2e_gateway_ms,
   elapsed_why(gateway_arrived_ns, gateway_done_ns) AS e2e_gateway_why,
   elapsed_ms(engine_arrived_ns, engine_done_ns) AS e2e_engine_ms,
   elapsed_why(engine_arrived_ns, engine_done_ns) AS e2e_engine_why,
-  CASE WHEN whole_why IS NULL AND outputs_why IS NULL AND output_tokens > first_tokens
+  CASE WHEN whole_why IS NULL AND outputs_why IS NULL AND output_tokens > first_tokens AND one_chunk_why IS NULL AND tokens_why IS NULL
     THEN elapsed_ms(client_first_content_ns, client_last_content_ns) / (output_tokens - first_tokens) END AS tpot_ms,
-  coalesce(whole_why, outputs_why, CASE WHEN output_tokens <= first_tokens THEN 'no token after the first chunk' END, absent_why,
+  coalesce(whole_why, outputs_why, CASE WHEN output_tokens <= first_tokens THEN 'no token after the first chunk' END, absent_why, one_chunk_why, tokens_why,
     CASE WHEN output_tokens IS NULL THEN 'output tokens not recorded' END,
     elapsed_why(client_first_content_ns, client_last_content_ns)) AS tpot_why,
   CASE WHEN first_chunk_tokens IS NULL THEN 'assumed' ELSE 'known' END AS first_chunk,
@@ -55,9 +61,9 @@ SELECT
   coalesce(outputs_why, CASE WHEN output_tokens <= 1 THEN 'one output token or none' END,
     CASE WHEN output_tokens IS NULL THEN 'output tokens not recorded' END,
     elapsed_why(engine_first_token_ns, engine_last_token_ns)) AS tpot_engine_why,
-  CASE WHEN whole_why IS NULL AND output_tokens > 0
+  CASE WHEN whole_why IS NULL AND output_tokens > 0 AND tokens_why IS NULL
     THEN elapsed_ms(client_sent_ns, client_last_content_ns) / output_tokens END AS ntpot_ms,
-  coalesce(whole_why, CASE WHEN output_tokens = 0 THEN 'one output token or none' END, absent_why,
+  coalesce(whole_why, CASE WHEN output_tokens = 0 THEN 'one output token or none' END, absent_why, tokens_why,
     CASE WHEN output_tokens IS NULL THEN 'output tokens not recorded' END,
     elapsed_why(client_sent_ns, client_last_content_ns)) AS ntpot_why,
   coalesce(elapsed_ms(gateway_arrived_ns, gateway_rejected_ns), elapsed_ms(engine_arrived_ns, engine_rejected_ns),

@@ -3,7 +3,9 @@ CREATE VIEW metric_end AS
 SELECT
   v.*,
   CASE
-    WHEN v.state = 'not applicable' THEN 'not applicable'
+    -- What depends on the tokens of an answer applies to a request until the answer is there.
+    WHEN v.state = 'not applicable' AND (v.outcome = 'ok' OR v.why NOT IN ('no token after the first chunk', 'one output token or none'))
+      THEN 'not applicable'
     WHEN v.outcome IN ('rejected', 'error', 'timeout', 'truncated', 'unsent') THEN 'failed'
     WHEN v.outcome = 'cancelled' AND w.client_cancel = 'bad' THEN 'failed'
     WHEN v.outcome = 'cancelled' AND w.client_cancel = 'excluded' THEN 'excluded'

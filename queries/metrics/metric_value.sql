@@ -71,7 +71,8 @@ WITH long AS (
       ELSE 'not recorded'
     END AS why,
     -- Known of a request that was given up: it had waited this long.
-    CASE WHEN m.metric IN ('ttft', 'ttft_scheduled', 'ttfa', 'e2e') THEN r.left_ms END AS left_ms
+    CASE WHEN m.metric IN ('ttft', 'ttft_scheduled', 'ttfa', 'e2e') THEN r.left_ms
+         WHEN m.metric IN ('ttft_gateway', 'e2e_gateway') THEN r.gateway_left_ms END AS left_ms
   FROM request_metric AS r
   CROSS JOIN metric AS m
   WHERE r.counted

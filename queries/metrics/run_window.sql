@@ -1,15 +1,27 @@
 -- The span of time that rates of a run divide by.
 CREATE VIEW run_window AS
+WITH seen AS (
+  SELECT
+    w.run,
+    -- What the warm-up takes from a declared window is not counted, so it is not divided by either.
+    CASE WHEN EXISTS (SELECT 1 FROM population_select AS x WHERE x.run = w.run AND x.dimension = 'phase') THEN w.window_start_ns
+         ELSE w.window_start_ns + coalesce(w.warmup_ns, 0) END AS told_start_ns,
+    w.window_end_ns AS told_end_ns,
+    min(r.arrived_ns) AS first_ns, max(greatest(r.done_ns, r.arrived_ns)) AS last_ns,
+    bool_or(r.clock_kind = 'monotonic') AND count(DISTINCT coalesce(r.first_clock, '')) > 1 AS apart
+  FROM run AS w
+  JOIN request AS r ON r.run = w.run AND r.counted
+  GROUP BY w.run, w.window_start_ns, w.window_end_ns, w.warmup_ns
+)
 SELECT
-  w.run,
-  coalesce(w.window_start_ns, min(r.arrived_ns)) AS start_ns,
-  coalesce(w.window_end_ns, max(greatest(r.done_ns, r.arrived_ns))) AS end_ns,
-  (coalesce(w.window_end_ns, max(greatest(r.done_ns, r.arrived_ns))) - coalesce(w.window_start_ns, min(r.arrived_ns))) / 1e9 AS length_s,
-  CASE WHEN w.window_start_ns IS NOT NULL AND w.window_end_ns IS NOT NULL THEN 'declared'
+  run,
+  coalesce(told_start_ns, CASE WHEN NOT apart THEN first_ns END) AS start_ns,
+  coalesce(told_end_ns, CASE WHEN NOT apart THEN last_ns END) AS end_ns,
+  (coalesce(told_end_ns, CASE WHEN NOT apart THEN last_ns END) - coalesce(told_start_ns, CASE WHEN NOT apart THEN first_ns END)) / 1e9 AS length_s,
+  CASE WHEN told_start_ns IS NOT NULL AND told_end_ns IS NOT NULL THEN 'declared'
+       WHEN apart THEN 'none: monotonic clocks of several hosts'
        ELSE 'from the first arrival to the last end' END AS basis
-FROM run AS w
-JOIN request AS r ON r.run = w.run AND r.counted
-GROUP BY w.run, w.window_start_ns, w.window_end_ns;
+FROM seen;
 
 COMMENT ON VIEW run_window IS 'One row per run: the wall-clock span that its rates divide by, and whether it was declared';
 COMMENT ON COLUMN run_window.start_ns IS 'Start of the span';

@@ -2,7 +2,7 @@
 CREATE TABLE metric_shape AS
 SELECT
   run, metric,
-  coalesce(bool_or(low < high) FILTER (counts_as = 'value'), false) AS bounded,
+  coalesce(bool_or(low < high), false) AS bounded,
   bool_or(counts_as IN ('undetermined', 'unknown')) AS uncertain,
   bool_or(counts_as = 'failed') AS failing,
   bool_or(low IS NOT NULL AND counts_as NOT IN ('value', 'not applicable')) AS partly

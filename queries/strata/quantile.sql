@@ -2,7 +2,10 @@
 -- Filled metric by metric: ordered values of one metric at a time are in memory.
 CREATE TABLE quantile AS
 WITH level AS (
-  SELECT * FROM (VALUES (500000), (900000), (950000), (990000), (999000)) AS l (q_e6)
+  SELECT r.run, l.q_e6
+  FROM run AS r CROSS JOIN (VALUES (500000), (900000), (950000), (990000), (999000)) AS l (q_e6)
+  UNION
+  SELECT run, q_e6 FROM percentile_level
 )
 SELECT
   d.metric, d.unit, d.population, d.run, d.load_point, d.tenant, d.input_bin, d.output_bin, d.window_start,
@@ -16,7 +19,7 @@ SELECT
   order_statistic(d.high_values, b.high_rank) AS ci_high,
   'independent requests' AS assumption
 FROM distribution AS d
-CROSS JOIN level AS l
+JOIN level AS l ON l.run = d.run
 LEFT JOIN rank_bound AS b ON b.n = d.n AND b.q_e6 = l.q_e6
 WHERE d.n > 0;
 

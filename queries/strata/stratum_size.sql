@@ -21,7 +21,7 @@ WITH gathered AS (
   SELECT *, 'ok' AS population, ok_n AS n FROM gathered
   UNION ALL
   SELECT *, 'reached', reached_n FROM gathered
-  WHERE metric IN ('ttft', 'ttft_gateway', 'ttft_engine', 'ttft_scheduled')
+  WHERE family = 'stage' OR metric IN ('ttft', 'ttft_gateway', 'ttft_engine', 'ttft_scheduled')
   UNION ALL
   SELECT *, 'all', all_n FROM gathered WHERE family = 'time'
 )

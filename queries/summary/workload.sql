@@ -7,7 +7,7 @@ WITH sized AS (
     count(input_tokens) AS with_input, count(output_tokens) AS with_output,
     list_sort(list(input_tokens) FILTER (input_tokens IS NOT NULL)) AS inputs,
     list_sort(list(output_tokens) FILTER (output_tokens IS NOT NULL)) AS outputs,
-    bool_and(streamed) AS all_streamed, bool_or(streamed) AS any_streamed,
+    bool_and(coalesce(streamed, false)) AS all_streamed, bool_or(coalesce(streamed, true)) AS any_streamed,
     count(DISTINCT model) AS models, min(model) AS model, count(DISTINCT tenant) AS tenants,
     count(DISTINCT load_point) AS load_points, min(arrived_ns) AS first_ns, max(arrived_ns) AS last_ns
   FROM request

@@ -23,7 +23,7 @@ SELECT
   coalesce(e.reasoning_tokens, g.reasoning_tokens, c.reasoning_tokens) AS reasoning_tokens,
   coalesce(e.cached_tokens, g.cached_tokens, c.cached_tokens) AS cached_tokens,
   c.input_tokens AS client_input_tokens, c.output_tokens AS client_output_tokens,
-  c.first_chunk_tokens, c.origin AS client_origin, coalesce(e.outputs, 1) AS outputs,
+  c.first_chunk_tokens, c.origin AS client_origin, c.only_reasoning AS client_only_reasoning, coalesce(e.outputs, 1) AS outputs,
   c.clock AS client_clock, g.clock AS gateway_clock, e.clock AS engine_clock,
   c.clock_kind AS client_clock_kind, g.clock_kind AS gateway_clock_kind, e.clock_kind AS engine_clock_kind,
   c.scheduled_ns AS client_scheduled_ns, c.sent_ns AS client_sent_ns, c.first_content_ns AS client_first_content_ns,
@@ -71,6 +71,7 @@ COMMENT ON COLUMN attempt.client_input_tokens IS 'Input tokens as the client cou
 COMMENT ON COLUMN attempt.client_output_tokens IS 'Output tokens as the client counted them';
 COMMENT ON COLUMN attempt.first_chunk_tokens IS 'Output tokens in the chunk that held the first content; NULL when not recorded';
 COMMENT ON COLUMN attempt.client_origin IS 'What the client''s view comes from: event or span';
+COMMENT ON COLUMN attempt.client_only_reasoning IS 'Content came to the client, and none was answer text';
 COMMENT ON COLUMN attempt.outputs IS 'Outputs that one attempt asked for (n)';
 COMMENT ON COLUMN attempt.engine_admitted_low_ns IS 'Admitted by the engine no earlier than this';
 COMMENT ON COLUMN attempt.engine_admitted_high_ns IS 'Admitted by the engine no later than this';

@@ -2,7 +2,7 @@
 CREATE TABLE attempt_member AS
 WITH ranked AS (
   SELECT
-    observation_id, run, side, origin, request_id, attempt, trace_id, span_id, parent_span_id,
+    observation_id, run, side, origin, request_id, attempt, repeat, trace_id, span_id, parent_span_id,
     CASE side WHEN 'client' THEN 0 WHEN 'gateway' THEN 2 ELSE 4 END + CASE origin WHEN 'event' THEN 0 ELSE 1 END AS rank,
     -- Views of one rank that share parent and id are outputs of the same attempt (n > 1).
     CASE WHEN origin = 'span' AND response_id IS NOT NULL
@@ -76,7 +76,7 @@ WITH ranked AS (
     r.run, r.observation_id,
     min(r.observation_id) OVER (PARTITION BY r.run, r.rank,
       CASE WHEN r.origin = 'event'
-        THEN 'e|' || r.side || '|' || r.request_id || '|' || r.attempt || '|' || coalesce(r.trace_id, '')
+        THEN 'e|' || r.side || '|' || r.request_id || '|' || r.attempt || '|' || coalesce(r.trace_id, '') || '|' || coalesce(r.repeat::VARCHAR, '')
         ELSE 's|' || r.sibling END) AS first_id
   FROM ranked AS r
 ), step AS (

@@ -1,18 +1,45 @@
 -- What each attempt is called. An id that two attempts share is told apart by trace, then by number.
 CREATE TABLE attempt_name AS
-WITH root AS (
+WITH RECURSIVE root AS (
   SELECT
-    o.run, o.observation_id AS root_id, o.trace_id,
-    coalesce(o.request_id, o.response_id, o.trace_id || '/' || coalesce(o.span_id, '')) AS request_id,
-    coalesce(o.attempt, 1) AS attempt
+    o.run, o.observation_id AS root_id, o.trace_id, o.repeat, m.ambiguous,
+    coalesce(o.request_id, o.response_id, o.trace_id || '/' || coalesce(o.span_id, '')) AS own_id,
+    coalesce(o.attempt, 1) AS own_attempt, o.retry_of
   FROM observation AS o
-  WHERE o.observation_id IN (SELECT root_id FROM attempt_member AS m WHERE m.run = o.run)
+  JOIN attempt_member AS m ON m.run = o.run AND m.observation_id = o.observation_id AND m.root_id = o.observation_id
+), retry AS (
+  -- A retry under an id of its own is an attempt of the request that it repeats.
+  SELECT DISTINCT run, own_id AS id, retry_of AS original, 1 AS steps FROM root
+  WHERE retry_of <> own_id AND EXISTS (SELECT 1 FROM root AS r WHERE r.run = root.run AND r.own_id = root.retry_of)
+  UNION ALL
+  SELECT a.run, a.id, b.retry_of, a.steps + 1
+  FROM retry AS a JOIN root AS b ON b.run = a.run AND b.own_id = a.original
+  WHERE b.retry_of <> b.own_id AND a.steps < 32
+    AND EXISTS (SELECT 1 FROM root AS r WHERE r.run = b.run AND r.own_id = b.retry_of)
+), original AS (
+  SELECT run, id, arg_max(original, steps) AS request_id, max(steps) AS steps FROM retry GROUP BY run, id
+), numbered AS (
+  SELECT
+    r.run, r.root_id, r.trace_id, r.ambiguous, r.repeat,
+    max(r.repeat) OVER (PARTITION BY r.run, r.own_id) > min(r.repeat) OVER (PARTITION BY r.run, r.own_id) AS repeated, coalesce(o.request_id, r.own_id) AS request_id,
+    CASE WHEN count(o.id) OVER (PARTITION BY r.run, coalesce(o.request_id, r.own_id)) = 0 THEN r.own_attempt
+      ELSE row_number() OVER (PARTITION BY r.run, coalesce(o.request_id, r.own_id), r.ambiguous
+        ORDER BY coalesce(o.steps, 0), r.own_attempt, r.root_id) END AS attempt
+  FROM root AS r
+  LEFT JOIN original AS o ON o.run = r.run AND o.id = r.own_id
+), counted AS (
+  SELECT *,
+    count(*) FILTER (NOT ambiguous) OVER (PARTITION BY run, request_id, attempt) AS same,
+    count(*) FILTER (NOT ambiguous) OVER (PARTITION BY run, request_id) AS clear
+  FROM numbered
 ), by_trace AS (
+  -- A view that could not be joined never renames the attempts that it may belong to; a reused id renames all of its attempts.
   SELECT
     *,
-    CASE WHEN count(*) OVER (PARTITION BY run, request_id, attempt) > 1
-      THEN request_id || '@' || coalesce(left(trace_id, 8), 'no trace') ELSE request_id END AS request_by_trace
-  FROM root
+    CASE WHEN ambiguous AND clear > 0 OR NOT ambiguous AND max(same) OVER (PARTITION BY run, request_id) > 1
+           OR count(*) FILTER (ambiguous) OVER (PARTITION BY run, request_id, attempt) > 1 AND ambiguous
+      THEN request_id || '@' || coalesce(CASE WHEN repeated THEN 'repeat ' || repeat END, left(trace_id, 8), 'no trace') ELSE request_id END AS request_by_trace
+  FROM counted
 ), by_number AS (
   SELECT
     *,

@@ -32,10 +32,10 @@ WITH logged AS (
   -- The engine gives durations on its own clocks; a value that cannot be one (negative, sentinel, not finite) is none.
   SELECT
     observation_id, run, start_ns, end_ns,
-    CASE WHEN ttft BETWEEN 0 AND 1e6 THEN CAST(round(ttft * 1e9) AS BIGINT) END AS ttft_ns,
-    CASE WHEN queue BETWEEN 0 AND 1e6 THEN CAST(round(queue * 1e9) AS BIGINT) END AS queue_ns,
-    CASE WHEN prefill BETWEEN 0 AND 1e6 THEN CAST(round(prefill * 1e9) AS BIGINT) END AS prefill_ns,
-    CASE WHEN decode BETWEEN 0 AND 1e6 THEN CAST(round(decode * 1e9) AS BIGINT) END AS decode_ns
+    CASE WHEN ttft > 0 AND ttft <= 1e6 THEN CAST(round(ttft * 1e9) AS BIGINT) END AS ttft_ns,
+    CASE WHEN queue > 0 AND queue <= 1e6 THEN CAST(round(queue * 1e9) AS BIGINT) END AS queue_ns,
+    CASE WHEN prefill > 0 AND prefill <= 1e6 THEN CAST(round(prefill * 1e9) AS BIGINT) END AS prefill_ns,
+    CASE WHEN (decode > 0 OR decode = 0 AND output_tokens <= 1) AND decode <= 1e6 THEN CAST(round(decode * 1e9) AS BIGINT) END AS decode_ns
   FROM (
     SELECT *, TRY_CAST(ttft_text AS DOUBLE) AS ttft, TRY_CAST(queue_text AS DOUBLE) AS queue,
       TRY_CAST(prefill_text AS DOUBLE) AS prefill, TRY_CAST(decode_text AS DOUBLE) AS decode
@@ -63,10 +63,16 @@ WITH logged AS (
     least(start_ns, start_ns + ttft_ns - prefill_ns - queue_ns),
     greatest(start_ns, start_ns + ttft_ns - prefill_ns - queue_ns), 'bounded'
   FROM engine
-), every AS (
+), stated AS (
   SELECT observation_id, run, boundary, time_ns AS low_ns, time_ns AS high_ns, 'measured' AS evidence FROM event_boundary
   UNION ALL
   SELECT observation_id, run, boundary, low_ns, high_ns, evidence FROM span_boundary WHERE low_ns IS NOT NULL AND high_ns IS NOT NULL
+), every AS (
+  -- A wall clock that reads a time before 2000 was not running: the time is kept raw and not used.
+  SELECT s.*
+  FROM stated AS s
+  JOIN observation AS o ON o.run = s.run AND o.observation_id = s.observation_id
+  WHERE o.clock_kind <> 'wall' OR s.low_ns >= 946684800000000000
 ), outermost AS (
   -- A declared owner is the owner at the outermost side that shows the boundary.
   SELECT e.run, e.boundary, min(CASE o.side WHEN 'client' THEN 0 WHEN 'gateway' THEN 1 ELSE 2 END) AS place

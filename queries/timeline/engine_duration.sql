@@ -5,7 +5,7 @@ WITH read AS (
     n.attempt_id, s.run, v.view_id,
     TRY_CAST(s.ttft_text AS DOUBLE) AS ttft, TRY_CAST(s.queue_text AS DOUBLE) AS queue,
     TRY_CAST(s.prefill_text AS DOUBLE) AS prefill, TRY_CAST(s.decode_text AS DOUBLE) AS decode,
-    s.start_ns
+    s.start_ns, s.output_tokens
   FROM span_observation AS s
   JOIN attempt_member AS m ON m.run = s.run AND m.observation_id = s.observation_id
   JOIN attempt_name AS n ON n.run = m.run AND n.root_id = m.root_id
@@ -20,9 +20,9 @@ WITH read AS (
 )
 SELECT
   attempt_id, run,
-  CASE WHEN queue BETWEEN 0 AND 1e6 THEN queue * 1e3 END AS queue_ms,
-  CASE WHEN prefill BETWEEN 0 AND 1e6 THEN prefill * 1e3 END AS prefill_ms,
-  CASE WHEN decode BETWEEN 0 AND 1e6 THEN decode * 1e3 END AS decode_ms
+  CASE WHEN queue > 0 AND queue <= 1e6 THEN round(queue * 1e9) / 1e6 END AS queue_ms,
+  CASE WHEN prefill > 0 AND prefill <= 1e6 THEN round(prefill * 1e9) / 1e6 END AS prefill_ms,
+  CASE WHEN (decode > 0 OR decode = 0 AND output_tokens <= 1) AND decode <= 1e6 THEN round(decode * 1e9) / 1e6 END AS decode_ms
 FROM first_output
 WHERE place = 1;
 

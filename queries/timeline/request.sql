@@ -4,7 +4,8 @@ WITH ordered AS (
   SELECT
     a.*,
     coalesce(a.client_scheduled_ns, a.client_sent_ns, a.gateway_arrived_ns, a.engine_arrived_ns) AS arrival_ns,
-    coalesce(a.client_done_ns, a.gateway_done_ns, a.engine_done_ns) AS end_ns,
+    CASE WHEN a.client_clock IS NOT NULL THEN a.client_done_ns WHEN a.gateway_clock IS NOT NULL THEN a.gateway_done_ns
+         ELSE a.engine_done_ns END AS end_ns,
     coalesce(a.client_clock_kind, a.gateway_clock_kind, a.engine_clock_kind) AS arrival_clock_kind,
     {'attempt': a.attempt, 'id': a.attempt_id} AS place
   FROM attempt AS a
@@ -13,24 +14,37 @@ WITH ordered AS (
     run, request_id,
     count(*) AS attempts,
     -- The answer is the first attempt that succeeded; without one the last attempt speaks.
-    coalesce(arg_min(attempt_id, place) FILTER (outcome = 'ok'), arg_max(attempt_id, place)) AS answer_id,
+    coalesce(arg_min(attempt_id, {'end': end_ns, 'place': place}) FILTER (outcome = 'ok' AND end_ns IS NOT NULL),
+      arg_min(attempt_id, place) FILTER (outcome = 'ok'), arg_max(attempt_id, place)) AS answer_id,
     arg_min(attempt_id, place) AS first_id,
     min(arrival_ns) AS arrived_ns, min(arrival_clock_kind) AS clock_kind,
-    arg_min(coalesce(client_scheduled_ns, client_sent_ns), place) AS first_scheduled_ns,
+    arg_min(client_scheduled_ns, place) AS first_scheduled_ns,
     arg_min(client_sent_ns, place) AS first_sent_ns, arg_min(client_clock, place) AS first_clock,
+    arg_min(gateway_arrived_ns, place) AS first_gateway_ns, arg_min(gateway_clock, place) AS first_gateway_clock,
     max(end_ns) AS done_ns,
     arg_min(repeat, place) AS repeat, arg_min(load_point, place) AS load_point, arg_min(phase, place) AS phase,
     arg_min(tenant, place) AS tenant, arg_min(route, place) AS route, arg_min(region, place) AS region,
+    arg_min(model, place) AS any_model, arg_min(revision, place) AS any_revision,
     arg_min(parent_request, place) AS parent_request, bool_and(required) AS required,
     bool_or(client_clock IS NOT NULL) AS seen_by_client, bool_or(gateway_clock IS NOT NULL) AS seen_by_gateway
   FROM ordered
   GROUP BY run, request_id
 ), started AS (
-  SELECT run, min(arrived_ns) AS first_ns FROM gathered GROUP BY run
+  SELECT g.run, min(g.arrived_ns) AS first_ns
+  FROM gathered AS g JOIN run AS w ON w.run = g.run
+  WHERE CASE w.side WHEN 'client' THEN g.seen_by_client WHEN 'gateway' THEN g.seen_by_client OR g.seen_by_gateway ELSE true END
+  GROUP BY g.run
 ), placed AS (
   SELECT
-    g.*, w.side, w.window_width_ns,
-    n.outcome, n.decided_by, n.failure_class, n.error_type, n.status_code, n.model, n.revision, n.worker, n.correct, n.streamed,
+    g.*, w.side, w.window_width_ns, w.entry,
+    CASE w.entry
+      WHEN 'sent' THEN n.outcome <> 'unsent'
+      WHEN 'admitted' THEN n.outcome NOT IN ('unsent', 'rejected')
+      WHEN 'reached' THEN CASE w.side WHEN 'client' THEN n.client_first_content_ns WHEN 'gateway' THEN n.gateway_first_content_ns
+        ELSE n.engine_first_token_ns END IS NOT NULL
+      WHEN 'ok' THEN n.outcome = 'ok'
+      ELSE true END AS entered,
+    n.outcome, n.decided_by, n.failure_class, n.error_type, n.status_code, coalesce(n.model, g.any_model) AS model, coalesce(n.revision, g.any_revision) AS revision, n.worker, n.correct, n.streamed,
     n.input_tokens, n.output_tokens, n.deadline_ms, n.sides,
     coalesce(g.load_point, l.load_point) AS point,
     CASE
@@ -55,21 +69,29 @@ WITH ordered AS (
         WHEN 'phase' THEN p.shown_phase WHEN 'route' THEN p.route WHEN 'region' THEN p.region WHEN 'tenant' THEN p.tenant
         WHEN 'model' THEN p.model WHEN 'revision' THEN p.revision WHEN 'load_point' THEN p.point END
     ) AS chosen,
-    EXISTS (SELECT 1 FROM population_select AS x WHERE x.run = p.run AND x.dimension = 'phase') AS phase_chosen
+    EXISTS (SELECT 1 FROM population_select AS x WHERE x.run = p.run AND x.dimension = 'phase') AS phase_chosen,
+    EXISTS (
+      SELECT 1 FROM population_select AS x
+      WHERE x.run = p.run AND CASE x.dimension
+        WHEN 'phase' THEN p.shown_phase WHEN 'route' THEN p.route WHEN 'region' THEN p.region WHEN 'tenant' THEN p.tenant
+        WHEN 'model' THEN p.model WHEN 'revision' THEN p.revision WHEN 'load_point' THEN p.point END IS NULL
+    ) AS key_missing
   FROM placed AS p
 )
 SELECT
   s.run, s.request_id, s.tenant, s.point AS load_point, s.shown_phase AS phase, s.repeat, s.route, s.region, s.model, s.revision,
   s.worker, s.attempts, s.outcome, s.decided_by, s.failure_class, s.error_type, s.status_code, s.correct, s.streamed,
   s.input_tokens, s.output_tokens, s.deadline_ms, s.sides, s.parent_request, s.required,
-  s.answer_id, s.first_scheduled_ns, s.first_sent_ns, s.first_clock, s.clock_kind, s.arrived_ns, s.done_ns,
+  s.answer_id, s.first_scheduled_ns, s.first_sent_ns, s.first_clock, s.first_gateway_ns, s.first_gateway_clock, s.clock_kind, s.arrived_ns, s.done_ns,
   i.bin AS input_bin, o.bin AS output_bin,
   s.window_start_ns, utc_second(s.window_start_ns) AS window_start,
   s.offered,
-  s.offered AND s.inside_window AND s.chosen AND (s.phase_chosen OR s.shown_phase = 'measured') AS counted,
+  s.offered AND s.inside_window AND s.entered AND s.chosen AND (s.phase_chosen OR s.shown_phase = 'measured') AS counted,
   CASE
     WHEN NOT s.offered THEN 'not seen by the ' || s.side || ' side, which heads the run'
     WHEN NOT s.inside_window THEN 'arrived outside the declared window'
+    WHEN NOT s.entered THEN 'did not get as far as the declared entry point: ' || s.entry
+    WHEN NOT s.chosen AND s.key_missing THEN 'the key that the declared population selects by was not recorded'
     WHEN NOT s.chosen THEN 'outside the declared population'
     WHEN NOT (s.phase_chosen OR s.shown_phase = 'measured') THEN 'phase ' || s.shown_phase
   END AS not_counted_why
@@ -81,9 +103,11 @@ LEFT JOIN length_bin AS o ON o.run = s.run AND o.dimension = 'output' AND s.outp
 
 COMMENT ON TABLE request IS 'One row per request, ok when one of its attempts is; `counted` tells whether the run''s numbers are about it';
 COMMENT ON COLUMN request.answer_id IS 'The attempt that speaks for the request: the first that is ok, else the last';
-COMMENT ON COLUMN request.first_scheduled_ns IS 'When its first attempt was meant to be sent, else was sent, client clock';
+COMMENT ON COLUMN request.first_scheduled_ns IS 'When its first attempt was meant to be sent, client clock; NULL without an open-loop schedule';
 COMMENT ON COLUMN request.first_sent_ns IS 'When its first attempt was sent, client clock';
 COMMENT ON COLUMN request.first_clock IS 'The client clock of its first attempt';
+COMMENT ON COLUMN request.first_gateway_ns IS 'When its first attempt arrived at the gateway, gateway clock';
+COMMENT ON COLUMN request.first_gateway_clock IS 'The gateway clock of its first attempt';
 COMMENT ON COLUMN request.arrived_ns IS 'When it arrived: scheduled send, else first send, else first arrival';
 COMMENT ON COLUMN request.done_ns IS 'Last end that the outermost side saw';
 COMMENT ON COLUMN request.offered IS 'Seen by the side that heads the run';

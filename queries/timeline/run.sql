@@ -19,9 +19,7 @@ WITH seen AS (
 )
 SELECT
   n.run, r.why, coalesce(s.attempts, 0) AS attempts,
-  CASE WHEN r.entry IN ('offered', 'sent') THEN 'client' WHEN r.entry IN ('admitted') THEN coalesce(s.outermost, 'client')
-       ELSE s.outermost END AS side,
-  r.entry, coalesce(r.unit, 'request') AS unit, coalesce(r.client_cancel, 'interval') AS client_cancel,
+  s.outermost AS side, coalesce(r.entry, 'offered') AS entry, coalesce(r.unit, 'request') AS unit, coalesce(r.client_cancel, 'interval') AS client_cancel,
   r.window_start_ns, r.window_end_ns, coalesce(r.window_width_ns, 60000000000) AS window_width_ns, r.warmup_ns
 FROM named AS n
 LEFT JOIN seen AS s ON s.run = n.run
@@ -30,7 +28,7 @@ LEFT JOIN run_setting AS r ON r.run = n.run;
 COMMENT ON TABLE run IS 'One row per run, with the side that heads its numbers and how its manifest says it is counted';
 COMMENT ON COLUMN run.why IS 'Why the run was made, from its manifest';
 COMMENT ON COLUMN run.side IS 'The outermost side seen: its requests are the population, its clock heads the report';
-COMMENT ON COLUMN run.entry IS 'The entry point that the manifest declares';
+COMMENT ON COLUMN run.entry IS 'Where a request enters the population: offered, sent, admitted, reached (first content came), ok';
 COMMENT ON COLUMN run.unit IS 'request or attempt';
 COMMENT ON COLUMN run.client_cancel IS 'What a client''s own cancel means for a promise: interval, bad, excluded';
 COMMENT ON COLUMN run.window_start_ns IS 'Start of the declared window, inclusive';

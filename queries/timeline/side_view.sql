@@ -56,7 +56,7 @@ WITH grouped AS (
     min(g.stop_reason) AS stop_reason, max(g.status_code) AS status_code, min(g.error_type) AS error_type,
     bool_and(g.correct) AS correct, max(g.input_tokens) AS input_tokens, sum(g.output_tokens)::BIGINT AS output_tokens,
     sum(g.reasoning_tokens)::BIGINT AS reasoning_tokens, max(g.cached_tokens) AS cached_tokens,
-    min(g.first_chunk_tokens) AS first_chunk_tokens, min(g.parent_request) AS parent_request, bool_and(g.required) AS required,
+    min(g.first_chunk_tokens) AS first_chunk_tokens, bool_and(g.only_reasoning) AS only_reasoning, min(g.parent_request) AS parent_request, bool_and(g.required) AS required,
     CASE WHEN count(DISTINCT g.outcome) = 1 THEN min(g.outcome)
          WHEN count(g.outcome) > 0 THEN min(g.outcome) FILTER (g.outcome <> 'ok') END AS outcome,
     sum(g.fact_conflicts)::BIGINT AS fact_conflicts
@@ -86,4 +86,5 @@ COMMENT ON COLUMN side_view.started_low_ns IS 'Started no earlier than this';
 COMMENT ON COLUMN side_view.started_high_ns IS 'Started no later than this';
 COMMENT ON COLUMN side_view.parent_request IS 'The request that this one is a branch of';
 COMMENT ON COLUMN side_view.first_chunk_tokens IS 'Output tokens in the chunk that held the first content';
+COMMENT ON COLUMN side_view.only_reasoning IS 'Content came, and none was answer text';
 COMMENT ON COLUMN side_view.fact_conflicts IS 'Facts on which two lines of the view disagree';

@@ -4,7 +4,7 @@ WITH ranked AS (
   SELECT
     r.*,
     bool_or(looks = 'http') OVER (
-      PARTITION BY run, trace_id, clock, coalesce(service, ''), parent_span_id
+      PARTITION BY run, trace_id, clock, coalesce(service, '')
     ) AS has_http
   FROM span_role AS r
   WHERE role IS NOT NULL
@@ -44,6 +44,7 @@ SELECT
   s.source_file,
   s.trace_id, s.span_id, s.parent_span_id, s.clock, s.service, s.start_ns,
   CASE WHEN s.end_ns >= s.start_ns THEN s.end_ns END AS end_ns,
+  s.end_ns IS NOT NULL AS ended,
   s.status,
   coalesce(attribute(s.attributes, 'client.request.id'), attribute(s.attributes, 'x_request_id'),
            attribute(s.attributes, 'http.request.header.x-request-id'), e.request_id) AS request_id,
@@ -73,12 +74,18 @@ LEFT JOIN enclosing AS e ON e.run = s.run AND e.trace_id = s.trace_id AND e.span
 LEFT JOIN own_tenant AS o ON o.run = s.run AND o.trace_id = s.trace_id AND o.span_id = s.span_id
 LEFT JOIN trace_tenant AS t ON t.run = s.run AND t.trace_id = s.trace_id
 -- A gateway writes an HTTP server span and its own one for the same request: the HTTP span saw it whole.
-WHERE NOT (s.looks = 'proxy' AND s.has_http);
+WHERE NOT (s.looks = 'proxy' AND s.has_http)
+  -- A framework's span around the client library's own: the inner one made the call.
+  AND NOT (s.role = 'client' AND EXISTS (
+    SELECT 1 FROM ranked AS i
+    WHERE i.run = s.run AND i.trace_id = s.trace_id AND i.parent_span_id = s.span_id AND i.role = 'client'
+      AND i.clock = s.clock AND i.service IS NOT DISTINCT FROM s.service));
 
 COMMENT ON TABLE span_observation IS 'One row per attempt and side that a span saw; numbers of the engine stay text until they are checked';
 COMMENT ON COLUMN span_observation.service IS 'The span''s service.name';
 COMMENT ON COLUMN span_observation.start_ns IS 'Span start as the producer wrote it';
 COMMENT ON COLUMN span_observation.end_ns IS 'Span end; NULL when it is missing or before the start';
+COMMENT ON COLUMN span_observation.ended IS 'The span has an end, even one before its start';
 COMMENT ON COLUMN span_observation.status IS 'Span status: unset, ok or error';
 COMMENT ON COLUMN span_observation.ttft_text IS 'gen_ai.latency.time_to_first_token as written, seconds';
 COMMENT ON COLUMN span_observation.queue_text IS 'gen_ai.latency.time_in_queue as written, seconds';

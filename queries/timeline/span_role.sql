@@ -16,7 +16,7 @@ WITH read AS (
       WHEN kind = 'server' AND (ttft_text IS NOT NULL OR e2e_text IS NOT NULL)
            AND (scope LIKE 'vllm%' OR name = 'llm_request') THEN 'engine'
       WHEN kind = 'server' AND regexp_matches(route,
-           '(/completions|/responses|/messages|/generate|/generate_stream|/invocations)/?$') THEN 'http'
+           '(/completions|/responses|/messages|/generate|/generate_stream|/invocations)/?([?#].*)?$') THEN 'http'
       WHEN kind = 'server' AND scope = 'litellm' THEN 'proxy'
       WHEN kind = 'client' AND operation IN ('chat', 'text_completion', 'generate_content') THEN 'model_call'
     END AS looks

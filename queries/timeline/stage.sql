@@ -52,15 +52,15 @@ WITH base AS (
 ), told AS (
   SELECT
     attempt_id, run, stage, clock, owner, error_ns, to_client, start_ns, end_high_ns AS end_ns,
-    coalesce(told_ms, CASE WHEN end_low_ns >= start_ns THEN greatest((end_low_ns - start_ns - error_ns) / 1e6, 0) END) AS low_ms,
-    coalesce(told_ms, CASE WHEN end_high_ns >= start_ns THEN (end_high_ns - start_ns + error_ns) / 1e6 END) AS high_ms
+    coalesce(told_ms, CASE WHEN end_low_ns >= start_ns - error_ns THEN greatest((end_low_ns - start_ns - error_ns) / 1e6, 0) END) AS low_ms,
+    coalesce(told_ms, CASE WHEN end_high_ns >= start_ns - error_ns THEN (end_high_ns - start_ns + error_ns) / 1e6 END) AS high_ms
   FROM interval_row
 ), known AS (
   SELECT * FROM told WHERE low_ms IS NOT NULL AND high_ms IS NOT NULL
 ), inside AS (
   -- The part of each stage that lies between sent and first content, on the client's timeline.
   SELECT
-    k.attempt_id, k.run, k.high_ms - k.low_ms AS slack_ms,
+    k.attempt_id, k.run, k.high_ms - k.low_ms - 2 * k.error_ns / 1e6 AS slack_ms, k.error_ns / 1e6 AS error_ms,
     greatest(k.start_ns + k.to_client, a.client_sent_ns) AS start_ns,
     least(k.end_ns + k.to_client, a.client_first_content_ns) AS end_ns,
     a.client_clock AS clock
@@ -79,14 +79,14 @@ WITH base AS (
   SELECT
     run, attempt_id,
     sum(greatest(end_ns - greatest(start_ns, coalesce(before_ns, start_ns)), 0)) / 1e6 AS high_ms,
-    sum(slack_ms) AS slack_ms
+    sum(greatest(slack_ms, 0)) AS slack_ms, max(error_ms) AS error_ms
   FROM covered
   GROUP BY run, attempt_id
 ), rest AS (
   SELECT
     a.attempt_id, a.run, a.client_clock AS clock,
-    greatest((a.client_first_content_ns - a.client_sent_ns) / 1e6 - u.high_ms, 0) AS low_ms,
-    least((a.client_first_content_ns - a.client_sent_ns) / 1e6 - u.high_ms + u.slack_ms,
+    greatest((a.client_first_content_ns - a.client_sent_ns) / 1e6 - u.high_ms - u.error_ms, 0) AS low_ms,
+    least((a.client_first_content_ns - a.client_sent_ns) / 1e6 - u.high_ms + u.slack_ms + u.error_ms,
           (a.client_first_content_ns - a.client_sent_ns) / 1e6) AS high_ms
   FROM union_length AS u
   JOIN attempt AS a ON a.run = u.run AND a.attempt_id = u.attempt_id

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +14,6 @@ from running import well
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 LOG = """
 a sent 0 tenant=acme streamed=true
@@ -35,19 +36,36 @@ def work(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture
-def log(work: Path) -> Path:
-    """Give a log of three requests: two ok, one timed out."""
-    return write(work / "log.jsonl", lines(LOG))
-
-
-@pytest.fixture
-def sealed(work: Path, log: Path) -> Path:
-    """Give the sealed manifest of the log."""
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a folder with the log, its store and its sealed manifest, which tests copy."""
+    folder = tmp_path_factory.mktemp("once") / "work"
+    folder.mkdir()
+    write(folder / "log.jsonl", lines(LOG))
     promise = {"name": "p", "good": [{"metric": "ttft", "op": "<=", "ms": 250}], "target": 0.5}
-    path = declare(work, [log.name], name="night", slo=[promise])
-    well("seal", path.name, cwd=work)
-    return path
+    path = declare(folder, ["log.jsonl"], name="night", slo=[promise])
+    well("ingest", "log.jsonl", "--run", "default", cwd=folder)
+    well("seal", path.name, cwd=folder)
+    return folder
+
+
+@pytest.fixture
+def log(work: Path, made_once: Path) -> Path:
+    """Give a log of three requests: two ok, one timed out."""
+    return Path(shutil.copy(made_once / "log.jsonl", work))
+
+
+@pytest.fixture
+def stored(log: Path, made_once: Path) -> Path:
+    """Give the store of the log, in the same folder."""
+    return Path(shutil.copy(made_once / "analyze.duckdb", log.parent))
+
+
+@pytest.fixture
+def sealed(log: Path, made_once: Path) -> Path:
+    """Give the sealed manifest of the log, with the store of its own that sealing has left."""
+    shutil.copytree(made_once / ".analyze", log.parent / ".analyze")
+    return Path(shutil.copy(made_once / "night.json", log.parent))
 
 
 @pytest.fixture

@@ -99,5 +99,4 @@ class Page(HTMLParser):
 
     def headings(self) -> dict[str, str]:
         """Heading of each section by the section's id, spaces as they are typed."""
-        found = {e.attributes["id"].removesuffix("-heading"): e.text.replace("\xa0", " ") for e in self.all("h2")}
-        return found
+        return {e.attributes["id"].removesuffix("-heading"): e.text.replace("\xa0", " ") for e in self.all("h2")}

@@ -26,7 +26,11 @@ def hostile_lines() -> list[dict[str, object]]:
     found: list[dict[str, object]] = []
     for i, name in enumerate(NAMES):
         same = {"request": f"{name}-{i}", "side": "client", "clock": SCRIPT, "tenant": name, "load_point": SCRIPT}
-        for event, ms, more in (("sent", 0, {}), ("first_content", 10 + i, {}), ("done", 30, {"outcome": "ok"})):
+        for event, ms, more in (
+            ("sent", 0, {}),
+            ("first_content", 10 + i, {}),
+            ("done", 30, {"outcome": "error" if name.startswith(("it's", "=")) else "ok"}),
+        ):
             found.append({**same, "event": event, "ns": str(BASE_NS + ms * 1_000_000), **more})
     return found
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from analyzer.report import Report
+    from analyzer.store import Store
 
 RUNS = ("three-services", "vllm-direct", "serialized", "vllm")
 SECTIONS = [
@@ -110,7 +111,9 @@ def test_rows_of_a_table_are_as_wide_as_its_head(sample_report: Callable[[str], 
         assert {len(row) for row in rows} == {len(rows[0])}, name
 
 
-def test_the_sql_of_every_table_is_on_the_page_and_runs(sample_report: Callable[[str], Report], sample_store) -> None:  # type: ignore[no-untyped-def]
+def test_the_sql_of_every_table_is_on_the_page_and_runs(
+    sample_report: Callable[[str], Report], sample_store: Store
+) -> None:
     page = Page(sample_report("three-services").html)
     buttons = [e for e in page.all("button") if e.attributes["data-copy"] == "sql"]
     assert len(buttons) == len(page.tables)
