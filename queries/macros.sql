@@ -25,13 +25,13 @@ CREATE OR REPLACE MACRO order_statistic(ordered, rank) AS
 
 -- Wilson score interval of a share, two-sided 95 %.
 CREATE OR REPLACE MACRO wilson_low(good, n) AS
-  CASE WHEN n > 0 THEN greatest(0.0,
+  CASE WHEN good = 0 AND n > 0 THEN 0.0 WHEN n > 0 THEN greatest(0.0,
     (good / n + 1.959963984540054 * 1.959963984540054 / (2 * n)
      - 1.959963984540054 * sqrt((good / n) * (1 - good / n) / n
        + 1.959963984540054 * 1.959963984540054 / (4.0 * n * n)))
     / (1 + 1.959963984540054 * 1.959963984540054 / n)) END;
 CREATE OR REPLACE MACRO wilson_high(good, n) AS
-  CASE WHEN n > 0 THEN least(1.0,
+  CASE WHEN good = n AND n > 0 THEN 1.0 WHEN n > 0 THEN least(1.0,
     (good / n + 1.959963984540054 * 1.959963984540054 / (2 * n)
      + 1.959963984540054 * sqrt((good / n) * (1 - good / n) / n
        + 1.959963984540054 * 1.959963984540054 / (4.0 * n * n)))

@@ -1,7 +1,7 @@
 -- Runs whose percentiles over successes alone would hide failures.
 CREATE VIEW audit_failures_dropped AS
 SELECT run, 'failures beside percentiles' AS audit, 'warning' AS severity, metric || ' p95' AS subject,
-  'ok only says ' || round(max(p95) FILTER (population = 'ok'), 3) || ' ms, over all it is not reached' AS detail, max(failed) AS n
+  'ok only says ' || format('{:.6g}', max(p95) FILTER (population = 'ok')) || ' ms, over all it is not reached' AS detail, max(failed) AS n
 FROM percentile
 WHERE load_point = '(all)' AND tenant = '(all)' AND input_bin = '(all)' AND output_bin = '(all)' AND window_start = '(all)'
   AND metric IN ('ttft', 'e2e') AND population IN ('ok', 'all')

@@ -1,25 +1,30 @@
 -- The percentiles of one metric in one stratum on one row, with the population and what it leaves out.
 CREATE VIEW percentile AS
 SELECT
-  metric, unit, population, run, load_point, tenant, input_bin, output_bin, window_start,
-  n, failed, undetermined, unknown, not_applicable,
-  max(low) FILTER (q = 0.5) AS p50,
-  max(low) FILTER (q = 0.9) AS p90,
-  max(low) FILTER (q = 0.95) AS p95,
-  max(low) FILTER (q = 0.99) AS p99,
-  max(low) FILTER (q = 0.999) AS p999,
-  max(high) FILTER (q = 0.5) AS p50_high,
-  max(high) FILTER (q = 0.9) AS p90_high,
-  max(high) FILTER (q = 0.95) AS p95_high,
-  max(high) FILTER (q = 0.99) AS p99_high,
-  max(high) FILTER (q = 0.999) AS p999_high,
-  'nearest_rank' AS method, first_chunk,
+  s.metric, s.unit, s.population, s.run, s.load_point, s.tenant, s.input_bin, s.output_bin, s.window_start,
+  s.n, s.failed, s.undetermined, s.unknown, s.not_applicable,
+  max(q.low) FILTER (q.q = 0.5) AS p50,
+  max(q.low) FILTER (q.q = 0.9) AS p90,
+  max(q.low) FILTER (q.q = 0.95) AS p95,
+  max(q.low) FILTER (q.q = 0.99) AS p99,
+  max(q.low) FILTER (q.q = 0.999) AS p999,
+  max(q.high) FILTER (q.q = 0.5) AS p50_high,
+  max(q.high) FILTER (q.q = 0.9) AS p90_high,
+  max(q.high) FILTER (q.q = 0.95) AS p95_high,
+  max(q.high) FILTER (q.q = 0.99) AS p99_high,
+  max(q.high) FILTER (q.q = 0.999) AS p999_high,
+  'nearest_rank' AS method, s.first_chunk,
   concat_ws('; ',
-    CASE WHEN n < 20 THEN 'n too small for p95' END,
-    CASE WHEN n < 100 THEN 'n too small for p99' END,
-    CASE WHEN n < 1000 THEN 'n too small for p99.9' END,
-    CASE WHEN first_chunk = 'assumed' THEN 'first chunk assumed 1 token' END) AS note
-FROM quantile
+    CASE WHEN s.n = 0 THEN 'nobody has a value' END,
+    CASE WHEN s.n < 20 THEN 'n too small for p95' END,
+    CASE WHEN s.n < 100 THEN 'n too small for p99' END,
+    CASE WHEN s.n < 1000 THEN 'n too small for p99.9' END,
+    CASE WHEN s.first_chunk = 'assumed' THEN 'first chunk assumed 1 token' END) AS note
+FROM stratum_size AS s
+LEFT JOIN quantile AS q
+  ON q.metric = s.metric AND q.population = s.population AND q.run = s.run AND q.load_point = s.load_point
+  AND q.tenant = s.tenant AND q.input_bin = s.input_bin AND q.output_bin = s.output_bin
+  AND q.window_start = s.window_start AND q.first_chunk IS NOT DISTINCT FROM s.first_chunk
 GROUP BY ALL;
 
 COMMENT ON VIEW percentile IS 'One row per metric, population and stratum: nearest-rank percentiles in ms; infinity means not reached';

@@ -29,7 +29,7 @@ SELECT
   metric, unit, population, run, load_point, tenant, input_bin, output_bin, window_start, first_chunk,
   n, failed, undetermined, unknown, not_applicable
 FROM populated
-WHERE n + failed + undetermined + unknown > 0;
+WHERE n + failed + undetermined + unknown + not_applicable > 0;
 
 COMMENT ON TABLE stratum_size IS 'One row per metric, population and stratum: the values it has, and the counts of requests that have none';
 COMMENT ON COLUMN stratum_size.n IS 'Values in the population; for all: values, failed, undetermined and unknown together';

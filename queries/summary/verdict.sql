@@ -2,7 +2,7 @@
 CREATE VIEW verdict AS
 WITH promise AS (
   SELECT run, slo, max(target) AS target, max(confidence) AS confidence,
-    string_agg(metric || ' ' || op || ' ' || limit_ms || ' ms', ' and ' ORDER BY condition) AS conditions
+    string_agg(metric || ' ' || op || ' ' || format('{:g}', limit_ms) || ' ms', ' and ' ORDER BY condition) AS conditions
   FROM slo
   GROUP BY run, slo
 )

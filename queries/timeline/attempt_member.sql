@@ -4,10 +4,7 @@ WITH ranked AS (
   SELECT
     observation_id, run, side, origin, request_id, attempt, repeat, trace_id, span_id, parent_span_id,
     CASE side WHEN 'client' THEN 0 WHEN 'gateway' THEN 2 ELSE 4 END + CASE origin WHEN 'event' THEN 0 ELSE 1 END AS rank,
-    -- Views of one rank that share parent and id are outputs of the same attempt (n > 1).
-    CASE WHEN origin = 'span' AND response_id IS NOT NULL
-      THEN coalesce(trace_id, '') || '|' || coalesce(parent_span_id, '') || '|' || response_id
-      ELSE observation_id END AS sibling,
+    view_id AS sibling,
     response_id
   FROM observation
 ), id_key AS (

@@ -2,7 +2,7 @@
 CREATE TABLE observation AS
 WITH told AS (
   SELECT
-    observation_id, run, side, 'event' AS origin, request_id, attempt, trace_id, NULL AS span_id,
+    observation_id, observation_id AS view_id, run, side, 'event' AS origin, request_id, attempt, trace_id, NULL AS span_id,
     NULL AS parent_span_id, response_id, source_file, clock, clock_kind, parent_request, required, repeat, load_point,
     phase, tenant, route, region, model, revision, worker, deadline_ms, retry_of, idempotency_key, streamed,
     stop_reason, status_code, error_type, correct, input_tokens, output_tokens, reasoning_tokens, cached_tokens,
@@ -19,7 +19,11 @@ WITH told AS (
   FROM event_observation
 ), spanned AS (
   SELECT
-    observation_id, run, side, 'span' AS origin, request_id, NULL AS attempt, trace_id, span_id, parent_span_id,
+    observation_id,
+    -- Outputs of one request (n > 1) share trace, parent, id and arrival; a later try arrives later.
+    CASE WHEN side = 'engine' AND response_id IS NOT NULL
+      THEN concat_ws('|', trace_id, coalesce(parent_span_id, ''), start_ns, response_id) ELSE observation_id END AS view_id,
+    run, side, 'span' AS origin, request_id, NULL AS attempt, trace_id, span_id, parent_span_id,
     response_id, source_file, clock, 'wall' AS clock_kind, NULL AS parent_request, true AS required, NULL AS repeat,
     NULL AS load_point, NULL AS phase, tenant, route, NULL AS region, model, NULL AS revision,
     CASE WHEN side = 'engine' THEN service END AS worker, deadline_ms, NULL AS retry_of, NULL AS idempotency_key, streamed,
@@ -40,6 +44,7 @@ UNION ALL
 SELECT * FROM spanned;
 
 COMMENT ON TABLE observation IS 'One row per attempt and side: what one source saw of it, facts as told, with the clock of its timestamps';
+COMMENT ON COLUMN observation.view_id IS 'The view that it is part of: outputs of one request (n > 1) are one view';
 COMMENT ON COLUMN observation.origin IS 'Where the view comes from: event (log lines, load generator rows) or span';
 COMMENT ON COLUMN observation.span_id IS 'The span, where the view is one';
 COMMENT ON COLUMN observation.parent_span_id IS 'The span''s parent as written; it may never have been exported';

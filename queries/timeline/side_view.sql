@@ -2,11 +2,7 @@
 CREATE TABLE side_view AS
 WITH grouped AS (
   SELECT
-    o.*, n.attempt_id,
-    -- Outputs of one attempt (n > 1) share trace, parent and id and count as one view.
-    CASE WHEN o.origin = 'span' AND o.response_id IS NOT NULL
-      THEN coalesce(o.trace_id, '') || '|' || coalesce(o.parent_span_id, '') || '|' || o.response_id
-      ELSE o.observation_id END AS view_id
+    o.*, n.attempt_id
   FROM observation AS o
   JOIN attempt_member AS m ON m.run = o.run AND m.observation_id = o.observation_id
   JOIN attempt_name AS n ON n.run = m.run AND n.root_id = m.root_id
@@ -66,7 +62,12 @@ WITH grouped AS (
 )
 SELECT *
 FROM (
-  SELECT *,
+  -- What the chosen view does not know another view of the same side may: an end, a count of tokens.
+  SELECT * REPLACE (
+      coalesce(outcome, min(outcome) OVER (PARTITION BY run, attempt_id, side)) AS outcome,
+      coalesce(input_tokens, max(input_tokens) OVER (PARTITION BY run, attempt_id, side)) AS input_tokens,
+      coalesce(output_tokens, max(output_tokens) OVER (PARTITION BY run, attempt_id, side)) AS output_tokens,
+      coalesce(tenant, min(tenant) OVER (PARTITION BY run, attempt_id, side)) AS tenant),
     count(*) OVER (PARTITION BY run, attempt_id, side) AS views,
     row_number() OVER (PARTITION BY run, attempt_id, side
       ORDER BY origin, boundaries DESC, done_ns DESC NULLS LAST, view_id) AS choice

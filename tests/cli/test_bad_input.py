@@ -271,6 +271,7 @@ def test_wrong_use_is_one_line_that_says_where_help_is(work: Path, arguments: li
     assert names(work) == set()
 
 
+@pytest.mark.usefixtures("stored")
 @pytest.mark.parametrize(
     ("query", "part"),
     [
@@ -282,7 +283,7 @@ def test_wrong_use_is_one_line_that_says_where_help_is(work: Path, arguments: li
         ("", "there is no query in it"),
     ],
 )
-def test_a_query_that_does_not_run_is_one_line(work: Path, stored: Path, query: str, part: str) -> None:
+def test_a_query_that_does_not_run_is_one_line(work: Path, query: str, part: str) -> None:
     assert part in refusal(analyze("sql", query, cwd=work), 2)
     assert asked("SELECT count(*) FROM event", cwd=work) == [(10,)]
 
@@ -333,13 +334,15 @@ def test_a_file_that_is_no_store_is_refused_and_left_as_it_was(
     assert names(work) == {log.name, path.name}
 
 
-def test_a_store_of_another_layout_is_refused(work: Path, stored: Path) -> None:
+@pytest.mark.usefixtures("stored")
+def test_a_store_of_another_layout_is_refused(work: Path) -> None:
     with duckdb.connect(work / "analyze.duckdb") as con:
         con.execute("UPDATE store_state SET value = '999' WHERE key = 'layout'")
     assert "has layout 999" in refusal(analyze("sql", "FROM run", cwd=work), 3)
 
 
-def test_half_a_store_is_refused(work: Path, stored: Path) -> None:
+@pytest.mark.usefixtures("stored")
+def test_half_a_store_is_refused(work: Path) -> None:
     path = work / "analyze.duckdb"
     path.write_bytes(path.read_bytes()[:100_000])
     refusal(analyze("sql", "SELECT count(*) FROM event", cwd=work), 3)
@@ -401,7 +404,8 @@ def test_a_full_disk_leaves_the_page_that_was_there(work: Path, sealed: Path, mo
     assert names(small) == {"page.html"}
 
 
-def test_a_full_standard_output_is_a_sentence(work: Path, stored: Path) -> None:
+@pytest.mark.usefixtures("stored")
+def test_a_full_standard_output_is_a_sentence(work: Path) -> None:
     home = surroundings(work.parent / ".home")
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         done = subprocess.run(

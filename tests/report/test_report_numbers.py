@@ -83,6 +83,8 @@ def expected_cell(row: dict[str, Any] | None, level: str) -> str:
         if level == name and row["n"] < n:
             return f"n < {n}"
     low, high = row[level], row[f"{level}_high"]
+    if low is None and high is None:
+        return ""
     if low == high:
         return str(low)
     return f"{'unknown' if low is None else low} … {'unknown' if high is None else high}"

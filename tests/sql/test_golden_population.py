@@ -245,7 +245,7 @@ def test_all_conditions_of_a_promise_count_together(tmp_path: Path) -> None:
     text = "a sent 0\na first_content 100\na done 150 outcome=ok\nb sent 0\nb first_content 100\nb done 250 outcome=ok"
     made = store(tmp_path, lines(text), slo=[joint])
     assert rows(made, "SELECT request_id, state FROM request_slo ORDER BY request_id") == [("a", "good"), ("b", "bad")]
-    assert rows(made, "SELECT conditions FROM verdict") == [("ttft <= 150.0 ms and e2e <= 200.0 ms",)]
+    assert rows(made, "SELECT conditions FROM verdict") == [("ttft <= 150 ms and e2e <= 200 ms",)]
 
 
 def test_parts_sum_to_the_whole_with_missing_keys_apart(tmp_path: Path) -> None:
