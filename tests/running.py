@@ -50,7 +50,8 @@ def analyze(*arguments: str | Path, cwd: Path, **environment: str) -> Ran:
         timeout=120,
         check=False,
     )
-    return Ran(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
+    encoding = environment.get("PYTHONIOENCODING", "utf-8")
+    return Ran(done.returncode, done.stdout.decode(encoding), done.stderr.decode(encoding))
 
 
 def well(*arguments: str | Path, cwd: Path, **environment: str) -> Ran:

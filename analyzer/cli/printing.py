@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
@@ -48,15 +49,20 @@ def text(value: Any) -> str:
     return shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False)
 
 
+def _encoding() -> str:
+    return sys.stdout.encoding or "utf-8"
+
+
 def _write(output: str) -> None:
-    encoding = sys.stdout.encoding or "utf-8"
-    click.echo(output.encode(encoding, "backslashreplace").decode(encoding), nl=False)
+    click.echo(output.encode(_encoding(), "backslashreplace").decode(_encoding()), nl=False)
 
 
 def as_json(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Rows as a JSON array of objects."""
     listed = [dict(zip(names, map(machine, row), strict=True)) for row in rows]
-    _write(json.dumps(listed, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+    # JSON has escapes of its own for what the terminal's encoding lacks; Python's would not be JSON.
+    is_utf8 = codecs.lookup(_encoding()).name == "utf-8"
+    _write(json.dumps(listed, ensure_ascii=not is_utf8, indent=1, allow_nan=False) + "\n")
 
 
 def as_csv(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

@@ -162,3 +162,37 @@ def test_no_release_is_not_a_release_lag_of_zero(tmp_path: Path) -> None:
     assert rows(made, "SELECT release_lag_ms, release_lag_why FROM attempt_metric") == [
         (None, "release not acknowledged")
     ]
+
+
+def test_gaps_between_chunks_are_not_gaps_between_tokens_unless_each_is_one(tmp_path: Path) -> None:
+    chunks = """
+        a sent 0
+        a content 100 kind=text tokens=4
+        a content 110 kind=text tokens=4
+        a content 120 kind=text tokens=4
+        a content 130 kind=text tokens=4 output_tokens=16
+        a done 131 outcome=ok
+        b sent 0
+        b content 10 kind=text tokens=1
+        b content 110 kind=text tokens=1 output_tokens=2
+        b done 111 outcome=ok
+    """
+    made = store(tmp_path, lines(chunks))
+    assert rows(made, "SELECT kind, count(*), max(gap_ms) FROM inter_token GROUP BY kind ORDER BY kind") == [
+        ("icl", 3, 10.0),
+        ("itl", 1, 100.0),
+    ]
+
+
+def test_the_pooled_mean_of_gaps_weighs_long_answers_more(tmp_path: Path) -> None:
+    short = "a sent 0\na content 10 tokens=1\na content 110 tokens=1 output_tokens=2\na done 111 outcome=ok"
+    long = (
+        "b sent 0\n"
+        + "\n".join(f"b content {10 + 10 * i} tokens=1" for i in range(11))
+        + "\nb done 120 outcome=ok output_tokens=11"
+    )
+    made = store(tmp_path, lines(short + "\n" + long))
+    assert rows(made, "SELECT avg(gap_ms), count(*) FROM inter_token WHERE kind = 'itl'") == [
+        (pytest.approx(200 / 11), 11)
+    ]
+    assert rows(made, "SELECT avg(tpot_ms) FROM attempt_metric") == [(55.0,)]
