@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,7 @@ def _told(fault: BaseException) -> int:
     if isinstance(fault, BrokenPipeError):
         return ExitCode.OK  # the reader of our output has seen enough
     if isinstance(fault, (click.Abort, KeyboardInterrupt)):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # once is enough
         diagnostics.note("interrupted; what was finished stays, nothing is half-written")
         return ExitCode.INTERRUPTED
     if isinstance(fault, click.exceptions.NoArgsIsHelpError):
@@ -51,11 +53,18 @@ def _told(fault: BaseException) -> int:
     return ours.exit_code
 
 
+def _pass_over(unraisable: sys.UnraisableHookArgs) -> None:
+    """Ctrl-C that is heard while a generator is closed can go nowhere: what closes it is ending already."""
+    if not isinstance(unraisable.exc_value, KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)
+
+
 class _Group(click.Group):
     """Commands whose faults are one line on stderr and an exit code."""
 
     def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> Any:
         debug = False
+        sys.unraisablehook = _pass_over
         try:
             with self.make_context("analyze", list(sys.argv[1:] if args is None else args)) as context:
                 debug = bool(context.params.get("debug"))

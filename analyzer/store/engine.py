@@ -55,7 +55,8 @@ def _is_text(path: Path) -> bool:
 
 def _raise_as_ours(fault: BaseException, path: Path) -> None:
     """Raise what the database says of its own file or of this machine as a fault that a user understands."""
-    if isinstance(fault, duckdb.InterruptException):
+    # Which of the two comes depends on who of us heard the signal first.
+    if isinstance(fault, duckdb.InterruptException) or str(fault) == "Query interrupted":
         raise KeyboardInterrupt from fault
     if isinstance(fault, _OF_THE_MACHINE):
         said = str(fault).splitlines()[0]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import signal
 import socket
 import threading
-from typing import TYPE_CHECKING
+from contextlib import suppress
 
-if TYPE_CHECKING:
-    import duckdb
+import duckdb
 
 
 class Interruptible:
@@ -37,7 +36,8 @@ class Interruptible:
     def _wait(self, heard: socket.socket) -> None:
         while number := heard.recv(1):
             if number[0] == signal.SIGINT:
-                self._con.interrupt()
+                with suppress(duckdb.Error):  # it may have been closed just now
+                    self._con.interrupt()
         heard.close()
 
     def close(self) -> None:

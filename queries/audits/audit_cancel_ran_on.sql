@@ -5,7 +5,7 @@ SELECT a.run, 'ran on after cancel' AS audit, 'warning' AS severity, a.request_i
     || ' ms after the client left' || CASE WHEN a.gateway_clock IS NOT NULL AND a.gateway_cancel_seen_ns IS NULL
     THEN '; the gateway recorded no cancellation' ELSE '' END AS detail, 1::BIGINT AS n
 FROM attempt AS a
-JOIN attempt_clock AS c ON c.run = a.run AND c.attempt_id = a.attempt_id
+JOIN attempt_clock AS c ON c.attempt_id = a.attempt_id
 WHERE a.outcome IN ('cancelled', 'timeout') AND a.decided_by = 'client' AND a.engine_released_ns IS NULL
   AND a.engine_done_ns + c.engine_to_client_ns > a.client_done_ns;
 

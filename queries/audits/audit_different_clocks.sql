@@ -5,7 +5,7 @@ SELECT
   'the manifest declares no relation of these clocks, so delivery and the stages inside the client''s time are not computed' AS detail,
   count(*) AS n
 FROM attempt AS a
-JOIN attempt_clock AS c ON c.run = a.run AND c.attempt_id = a.attempt_id
+JOIN attempt_clock AS c ON c.attempt_id = a.attempt_id
 WHERE a.engine_clock IS NOT NULL AND a.client_clock IS NOT NULL AND c.engine_to_client_ns IS NULL
 GROUP BY a.run, a.engine_clock, a.client_clock;
 

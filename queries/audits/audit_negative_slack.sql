@@ -5,7 +5,7 @@ SELECT a.run, 'stages overlap' AS audit, 'warning' AS severity, 'queue and prefi
     || round(max(d.queue_ms + d.prefill_ms - (a.engine_first_token_ns - a.engine_arrived_ns) / 1e6), 3) || ' ms' AS detail,
   count(*) AS n
 FROM attempt AS a
-JOIN engine_duration AS d ON d.run = a.run AND d.attempt_id = a.attempt_id
+JOIN engine_duration AS d ON d.attempt_id = a.attempt_id
 WHERE d.queue_ms + d.prefill_ms > (a.engine_first_token_ns - a.engine_arrived_ns) / 1e6 + 0.001
 GROUP BY a.run;
 

@@ -27,7 +27,7 @@ WITH stage_wide AS (
     CASE WHEN a.client_last_content_ns = a.client_first_content_ns THEN 'content came in one chunk' END AS one_chunk_why,
     coalesce(a.first_chunk_tokens, 1) AS first_tokens
   FROM attempt AS a
-  LEFT JOIN stage_wide AS s ON s.run = a.run AND s.attempt_id = a.attempt_id
+  LEFT JOIN stage_wide AS s ON s.attempt_id = a.attempt_id
 )
 SELECT
   attempt_id, run, request_id,

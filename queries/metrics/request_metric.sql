@@ -9,8 +9,8 @@ WITH base AS (
     CASE WHEN r.first_gateway_clock IS DISTINCT FROM n.gateway_clock THEN 'different clocks' END AS gateway_clock_why,
     m.* EXCLUDE (run, request_id)
   FROM request AS r
-  JOIN attempt AS n ON n.run = r.run AND n.attempt_id = r.answer_id
-  JOIN attempt_metric AS m ON m.run = r.run AND m.attempt_id = r.answer_id
+  JOIN attempt AS n ON n.attempt_id = r.answer_id
+  JOIN attempt_metric AS m ON m.attempt_id = r.answer_id
 )
 SELECT
   run, request_id, load_point, tenant, input_bin, output_bin, window_start, window_start_ns, outcome, correct, counted, attempts,

@@ -15,7 +15,7 @@ WITH account AS (
     a.gateway_arrived_ns, a.gateway_first_content_ns, a.gateway_done_ns,
     a.outcome, coalesce(a.client_clock, a.gateway_clock)
   FROM attempt AS a
-  JOIN attempt_clock AS c ON c.run = a.run AND c.attempt_id = a.attempt_id
+  JOIN attempt_clock AS c ON c.attempt_id = a.attempt_id
   WHERE a.gateway_clock IS NOT NULL
   UNION ALL
   SELECT
@@ -26,7 +26,7 @@ WITH account AS (
     a.engine_arrived_ns, a.engine_first_token_ns, a.engine_done_ns,
     a.outcome, coalesce(a.client_clock, a.gateway_clock, a.engine_clock)
   FROM attempt AS a
-  JOIN attempt_clock AS c ON c.run = a.run AND c.attempt_id = a.attempt_id
+  JOIN attempt_clock AS c ON c.attempt_id = a.attempt_id
   WHERE a.engine_clock IS NOT NULL
 ), zeroed AS (
   -- A side whose clock nothing relates to the request's starts at its own zero.

@@ -5,14 +5,14 @@ WITH member AS (
     r.answer_id, m.ttft_ms, m.ttft_engine_ms, w.side
   FROM request AS r
   JOIN run AS w ON w.run = r.run
-  JOIN attempt_metric AS m ON m.run = r.run AND m.attempt_id = r.answer_id
+  JOIN attempt_metric AS m ON m.attempt_id = r.answer_id
   WHERE r.counted AND r.outcome = 'ok'
 ), whole AS (
   -- Only requests whose first content and at least one stage inside it are known can be taken apart.
   SELECT *, CASE WHEN side = 'engine' THEN ttft_engine_ms ELSE ttft_ms END AS total_ms
   FROM member AS b
   WHERE CASE WHEN side = 'engine' THEN ttft_engine_ms ELSE ttft_ms END IS NOT NULL
-    AND EXISTS (SELECT 1 FROM stage AS s WHERE s.run = b.run AND s.attempt_id = b.answer_id
+    AND EXISTS (SELECT 1 FROM stage AS s WHERE s.attempt_id = b.answer_id
       AND (s.stage = 'unattributed' OR (b.side = 'engine' AND s.stage IN ('queue', 'prefill'))))
 ), size AS (
   SELECT run, coalesce(load_point, '(all)') AS load_point, coalesce(tenant, '(all)') AS tenant,
@@ -26,7 +26,7 @@ WITH member AS (
     sum(s.low_ms::DECIMAL(28, 9))::DOUBLE AS low_ms, sum(s.high_ms::DECIMAL(28, 9))::DOUBLE AS high_ms,
     bool_or(s.evidence = 'bounded') AS bounded, bool_or(s.evidence = 'derived') AS derived
   FROM whole AS w
-  JOIN stage AS s ON s.run = w.run AND s.attempt_id = w.answer_id
+  JOIN stage AS s ON s.attempt_id = w.answer_id
   WHERE s.stage IN ('edge', 'queue', 'prefill', 'kv_transfer', 'delivery', 'unattributed')
     AND NOT (w.side = 'engine' AND s.stage IN ('delivery', 'unattributed'))
   GROUP BY w.run, s.stage, GROUPING SETS ((), (w.load_point), (w.load_point, w.tenant))

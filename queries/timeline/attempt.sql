@@ -62,9 +62,9 @@ SELECT
   coalesce(c.fact_conflicts, 0) + coalesce(g.fact_conflicts, 0) + coalesce(e.fact_conflicts, 0) AS fact_conflicts,
   greatest(coalesce(c.views, 0), coalesce(g.views, 0), coalesce(e.views, 0)) AS views
 FROM attempt_name AS n
-LEFT JOIN client AS c ON c.run = n.run AND c.attempt_id = n.attempt_id
-LEFT JOIN gateway AS g ON g.run = n.run AND g.attempt_id = n.attempt_id
-LEFT JOIN engine AS e ON e.run = n.run AND e.attempt_id = n.attempt_id;
+LEFT JOIN client AS c ON c.attempt_id = n.attempt_id
+LEFT JOIN gateway AS g ON g.attempt_id = n.attempt_id
+LEFT JOIN engine AS e ON e.attempt_id = n.attempt_id;
 
 COMMENT ON TABLE attempt IS 'One row per attempt, the sides that saw it joined; <side>_<boundary>_ns is on that side''s clock and NULL where it was not recorded or is only bounded';
 COMMENT ON COLUMN attempt.client_input_tokens IS 'Input tokens as the client counted them';

@@ -81,18 +81,18 @@ WITH ranked AS (
     p.run, p.observation_id, coalesce(c.outer_id, p.first_id) AS up, c.rule,
     coalesce(c.outer_id IS NULL AND c.had_choices, false) AS ambiguous
   FROM peer AS p
-  LEFT JOIN choice AS c ON c.run = p.run AND c.observation_id = p.observation_id
+  LEFT JOIN choice AS c ON c.observation_id = p.observation_id
 )
 SELECT
   s0.run, s0.observation_id,
   coalesce(s5.up, s4.up, s3.up, s2.up, s1.up, s0.up) AS root_id,
   s0.rule AS join_rule, s0.ambiguous
 FROM step AS s0
-LEFT JOIN step AS s1 ON s1.run = s0.run AND s1.observation_id = s0.up
-LEFT JOIN step AS s2 ON s2.run = s1.run AND s2.observation_id = s1.up
-LEFT JOIN step AS s3 ON s3.run = s2.run AND s3.observation_id = s2.up
-LEFT JOIN step AS s4 ON s4.run = s3.run AND s4.observation_id = s3.up
-LEFT JOIN step AS s5 ON s5.run = s4.run AND s5.observation_id = s4.up;
+LEFT JOIN step AS s1 ON s1.observation_id = s0.up
+LEFT JOIN step AS s2 ON s2.observation_id = s1.up
+LEFT JOIN step AS s3 ON s3.observation_id = s2.up
+LEFT JOIN step AS s4 ON s4.observation_id = s3.up
+LEFT JOIN step AS s5 ON s5.observation_id = s4.up;
 
 COMMENT ON TABLE attempt_member IS 'One row per view with the outermost view of its attempt, and how they were joined';
 COMMENT ON COLUMN attempt_member.root_id IS 'The outermost view of the attempt that this one belongs to';

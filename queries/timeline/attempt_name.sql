@@ -6,7 +6,7 @@ WITH RECURSIVE root AS (
     coalesce(o.request_id, o.response_id, o.trace_id || '/' || coalesce(o.span_id, '')) AS own_id,
     coalesce(o.attempt, 1) AS own_attempt, o.retry_of
   FROM observation AS o
-  JOIN attempt_member AS m ON m.run = o.run AND m.observation_id = o.observation_id AND m.root_id = o.observation_id
+  JOIN attempt_member AS m ON m.observation_id = o.observation_id AND m.root_id = o.observation_id
 ), retry AS (
   -- A retry under an id of its own is an attempt of the request that it repeats.
   SELECT DISTINCT run, own_id AS id, retry_of AS original, 1 AS steps FROM root

@@ -24,10 +24,10 @@ WITH logged AS (
   SELECT * FROM from_log
   UNION ALL
   SELECT c.* FROM from_content AS c
-  ANTI JOIN from_log AS l ON l.run = c.run AND l.observation_id = c.observation_id AND l.boundary = c.boundary
+  ANTI JOIN from_log AS l ON l.observation_id = c.observation_id AND l.boundary = c.boundary
   UNION ALL
   SELECT a.* FROM from_answer AS a
-  ANTI JOIN from_log AS l ON l.run = a.run AND l.observation_id = a.observation_id AND l.boundary = a.boundary
+  ANTI JOIN from_log AS l ON l.observation_id = a.observation_id AND l.boundary = a.boundary
 ), engine AS (
   -- The engine gives durations on its own clocks; a value that cannot be one (negative, sentinel, not finite) is none.
   SELECT
@@ -71,13 +71,13 @@ WITH logged AS (
   -- A wall clock that reads a time before 2000 was not running: the time is kept raw and not used.
   SELECT s.*
   FROM stated AS s
-  JOIN observation AS o ON o.run = s.run AND o.observation_id = s.observation_id
+  JOIN observation AS o ON o.observation_id = s.observation_id
   WHERE o.clock_kind <> 'wall' OR s.low_ns >= 946684800000000000
 ), outermost AS (
   -- A declared owner is the owner at the outermost side that shows the boundary.
   SELECT e.run, e.boundary, min(CASE o.side WHEN 'client' THEN 0 WHEN 'gateway' THEN 1 ELSE 2 END) AS place
   FROM every AS e
-  JOIN observation AS o ON o.run = e.run AND o.observation_id = e.observation_id
+  JOIN observation AS o ON o.observation_id = e.observation_id
   GROUP BY e.run, e.boundary
 )
 SELECT
@@ -93,9 +93,9 @@ SELECT
     ELSE o.side END) AS owner,
   e.evidence
 FROM every AS e
-JOIN observation AS o ON o.run = e.run AND o.observation_id = e.observation_id
-JOIN attempt_member AS m ON m.run = e.run AND m.observation_id = e.observation_id
-JOIN attempt_name AS n ON n.run = m.run AND n.root_id = m.root_id
+JOIN observation AS o ON o.observation_id = e.observation_id
+JOIN attempt_member AS m ON m.observation_id = e.observation_id
+JOIN attempt_name AS n ON n.root_id = m.root_id
 JOIN outermost AS u ON u.run = e.run AND u.boundary = e.boundary
 LEFT JOIN boundary_policy AS p ON p.run = e.run AND p.boundary = e.boundary
   AND u.place = CASE o.side WHEN 'client' THEN 0 WHEN 'gateway' THEN 1 ELSE 2 END;

@@ -7,10 +7,10 @@ WITH read AS (
     TRY_CAST(s.prefill_text AS DOUBLE) AS prefill, TRY_CAST(s.decode_text AS DOUBLE) AS decode,
     s.start_ns, s.output_tokens
   FROM span_observation AS s
-  JOIN observation AS o ON o.run = s.run AND o.observation_id = s.observation_id
-  JOIN attempt_member AS m ON m.run = s.run AND m.observation_id = s.observation_id
-  JOIN attempt_name AS n ON n.run = m.run AND n.root_id = m.root_id
-  JOIN side_view AS v ON v.run = s.run AND v.attempt_id = n.attempt_id AND v.side = 'engine'
+  JOIN observation AS o ON o.observation_id = s.observation_id
+  JOIN attempt_member AS m ON m.observation_id = s.observation_id
+  JOIN attempt_name AS n ON n.root_id = m.root_id
+  JOIN side_view AS v ON v.attempt_id = n.attempt_id AND v.side = 'engine'
     AND v.view_id = o.view_id
   WHERE s.side = 'engine'
 ), first_output AS (

@@ -18,7 +18,8 @@ WITH spread AS (
 )
 SELECT
   -- Lengths keep names with slashes apart.
-  'event:' || side || '/' || CASE clock_kind WHEN 'wall' THEN '' ELSE clock_kind || ' ' END || clock || '/' || length(clock) || ':' || request || '/' || attempt
+  -- Ids are unique over all runs, so that joins need no other key.
+  run || ' event:' || side || '/' || CASE clock_kind WHEN 'wall' THEN '' ELSE clock_kind || ' ' END || clock || '/' || length(clock) || ':' || request || '/' || attempt
     || CASE WHEN reused THEN '@' || coalesce(trace_id, '') ELSE '' END
     || CASE WHEN repeated THEN '~' || coalesce(repeat::VARCHAR, '') ELSE '' END AS observation_id,
   *

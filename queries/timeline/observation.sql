@@ -22,7 +22,7 @@ WITH told AS (
     observation_id,
     -- Outputs of one request (n > 1) share trace, parent, id and arrival; a later try arrives later.
     CASE WHEN side = 'engine' AND response_id IS NOT NULL
-      THEN concat_ws('|', trace_id, coalesce(parent_span_id, ''), start_ns, response_id) ELSE observation_id END AS view_id,
+      THEN concat_ws('|', run, trace_id, coalesce(parent_span_id, ''), start_ns, response_id) ELSE observation_id END AS view_id,
     run, side, 'span' AS origin, request_id, NULL AS attempt, trace_id, span_id, parent_span_id,
     response_id, source_file, clock, 'wall' AS clock_kind, NULL AS parent_request, true AS required, NULL AS repeat,
     NULL AS load_point, NULL AS phase, tenant, route, NULL AS region, model, NULL AS revision,

@@ -58,7 +58,7 @@ WITH ordered AS (
   FROM gathered AS g
   JOIN run AS w ON w.run = g.run
   JOIN started AS s ON s.run = g.run
-  JOIN attempt AS n ON n.run = g.run AND n.attempt_id = g.answer_id
+  JOIN attempt AS n ON n.attempt_id = g.answer_id
   LEFT JOIN load_point_range AS l ON l.run = g.run AND g.arrived_ns >= l.start_ns AND g.arrived_ns < l.end_ns
 ), selected AS (
   SELECT

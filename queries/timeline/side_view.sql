@@ -4,8 +4,8 @@ WITH grouped AS (
   SELECT
     o.*, n.attempt_id
   FROM observation AS o
-  JOIN attempt_member AS m ON m.run = o.run AND m.observation_id = o.observation_id
-  JOIN attempt_name AS n ON n.run = m.run AND n.root_id = m.root_id
+  JOIN attempt_member AS m ON m.observation_id = o.observation_id
+  JOIN attempt_name AS n ON n.root_id = m.root_id
 ), wide AS (
   SELECT
     attempt_id, run, observation_id,
@@ -57,7 +57,7 @@ WITH grouped AS (
          WHEN count(g.outcome) > 0 THEN min(g.outcome) FILTER (g.outcome <> 'ok') END AS outcome,
     sum(g.fact_conflicts)::BIGINT AS fact_conflicts
   FROM grouped AS g
-  LEFT JOIN wide AS w ON w.run = g.run AND w.observation_id = g.observation_id
+  LEFT JOIN wide AS w ON w.observation_id = g.observation_id
   GROUP BY g.run, g.attempt_id, g.side, g.view_id
 )
 SELECT *

@@ -10,20 +10,19 @@ WITH ranked AS (
   WHERE role IS NOT NULL
 ), enclosing AS (
   SELECT
-    c.run, c.trace_id, c.span_id,
-    max(coalesce(attribute(p.attributes, 'client.request.id'), attribute(p.attributes, 'request.id'))) AS request_id,
-    max(TRY_CAST(attribute(p.attributes, 'deadline_ms') AS DOUBLE)) AS deadline_ms
+    c.run, c.trace_id, c.span_id, max(p.enclosing_request_id) AS request_id, max(p.deadline_ms) AS deadline_ms
   FROM ranked AS c
-  JOIN span AS p ON p.run = c.run AND p.trace_id = c.trace_id AND p.span_id = c.parent_span_id
+  JOIN span_attribute AS p ON p.run = c.run AND p.trace_id = c.trace_id AND p.span_id = c.parent_span_id
     AND p.clock = c.clock AND p.service IS NOT DISTINCT FROM c.service
   WHERE c.role = 'client'
   GROUP BY ALL
 ), named AS (
-  SELECT
-    s.run, s.trace_id, s.span_id, t.position, attribute(s.attributes, t.key) AS tenant, s.clock, s.service
-  FROM span_role AS s
+  SELECT s.run, s.trace_id, s.span_id, t.position, attribute(s.attributes, t.key) AS tenant
+  FROM span AS s
+  JOIN request_trace AS r ON r.run = s.run AND r.trace_id = s.trace_id
   JOIN tenant_key AS t ON t.run = s.run
-  WHERE s.of_request AND nullif(attribute(s.attributes, t.key), '') IS NOT NULL
+  -- Looking for the bare key first spares parsing the attributes of spans that do not have it.
+  WHERE contains(s.attributes::VARCHAR, t.key) AND nullif(attribute(s.attributes, t.key), '') IS NOT NULL
 ), own_tenant AS (
   SELECT run, trace_id, span_id, arg_min(tenant, position) AS tenant FROM named GROUP BY ALL
 ), trace_tenant AS (
@@ -38,7 +37,7 @@ WITH ranked AS (
   HAVING count(DISTINCT tenant) = 1
 )
 SELECT
-  'span:' || s.trace_id || '/' || s.span_id AS observation_id,
+  s.run || ' span:' || s.trace_id || '/' || s.span_id || '/' || s.kind AS observation_id,
   s.run,
   s.role AS side,
   s.source_file,
@@ -46,29 +45,13 @@ SELECT
   CASE WHEN s.end_ns >= s.start_ns THEN s.end_ns END AS end_ns,
   s.end_ns IS NOT NULL AS ended,
   s.status,
-  coalesce(attribute(s.attributes, 'client.request.id'), attribute(s.attributes, 'x_request_id'),
-           attribute(s.attributes, 'http.request.header.x-request-id'), e.request_id) AS request_id,
-  CASE s.role WHEN 'engine' THEN attribute(s.attributes, 'gen_ai.request.id')
-       ELSE attribute(s.attributes, 'gen_ai.response.id') END AS response_id,
+  coalesce(s.request_id, e.request_id) AS request_id,
+  CASE s.role WHEN 'engine' THEN s.engine_request_id ELSE s.model_response_id END AS response_id,
   coalesce(o.tenant, t.tenant) AS tenant,
-  coalesce(attribute(s.attributes, 'gen_ai.response.model'), attribute(s.attributes, 'gen_ai.request.model')) AS model,
-  CASE WHEN s.looks = 'http' THEN attribute(s.attributes, 'http.route') END AS route,
-  TRY_CAST(coalesce(attribute(s.attributes, 'http.response.status_code'),
-                    attribute(s.attributes, 'http.status_code')) AS INTEGER) AS status_code,
-  attribute(s.attributes, 'error.type') AS error_type,
-  coalesce(TRY_CAST(attribute(s.attributes, 'deadline_ms') AS DOUBLE), e.deadline_ms) AS deadline_ms,
-  TRY_CAST(coalesce(attribute(s.attributes, 'gen_ai.usage.input_tokens'),
-                    attribute(s.attributes, 'gen_ai.usage.prompt_tokens')) AS BIGINT) AS input_tokens,
-  TRY_CAST(coalesce(attribute(s.attributes, 'gen_ai.usage.output_tokens'),
-                    attribute(s.attributes, 'gen_ai.usage.completion_tokens')) AS BIGINT) AS output_tokens,
-  TRY_CAST(attribute(s.attributes, 'gen_ai.usage.reasoning.output_tokens') AS BIGINT) AS reasoning_tokens,
-  TRY_CAST(coalesce(attribute(s.attributes, 'gen_ai.usage.cache_read.input_tokens'),
-                    attribute(s.attributes, 'gen_ai.usage.cached_tokens')) AS BIGINT) AS cached_tokens,
-  TRY_CAST(attribute(s.attributes, 'gen_ai.request.stream') AS BOOLEAN) AS streamed,
-  attribute(s.attributes, 'gen_ai.latency.time_to_first_token') AS ttft_text,
-  attribute(s.attributes, 'gen_ai.latency.time_in_queue') AS queue_text,
-  attribute(s.attributes, 'gen_ai.latency.time_in_model_prefill') AS prefill_text,
-  attribute(s.attributes, 'gen_ai.latency.time_in_model_decode') AS decode_text
+  s.model, CASE WHEN s.looks = 'http' THEN s.route END AS route, s.status_code, s.error_type,
+  coalesce(s.deadline_ms, e.deadline_ms) AS deadline_ms,
+  s.input_tokens, s.output_tokens, s.reasoning_tokens, s.cached_tokens, s.streamed,
+  s.ttft_text, s.queue_text, s.prefill_text, s.decode_text
 FROM ranked AS s
 LEFT JOIN enclosing AS e ON e.run = s.run AND e.trace_id = s.trace_id AND e.span_id = s.span_id
 LEFT JOIN own_tenant AS o ON o.run = s.run AND o.trace_id = s.trace_id AND o.span_id = s.span_id

@@ -1,26 +1,17 @@
 -- What each span is about. Matched by scope and attribute; a name alone decides nothing.
-CREATE VIEW span_role AS
-WITH read AS (
-  SELECT
-    *,
-    attribute(attributes, 'gen_ai.latency.time_to_first_token') AS ttft_text,
-    attribute(attributes, 'gen_ai.latency.e2e') AS e2e_text,
-    attribute(attributes, 'gen_ai.operation.name') AS operation,
-    coalesce(attribute(attributes, 'http.route'), attribute(attributes, 'url.path'),
-             attribute(attributes, 'http.target'), '') AS route
-  FROM span
-), first_look AS (
+CREATE TABLE span_role AS
+WITH first_look AS (
   SELECT
     *,
     CASE
       WHEN kind = 'server' AND (ttft_text IS NOT NULL OR e2e_text IS NOT NULL)
            AND (scope LIKE 'vllm%' OR name = 'llm_request') THEN 'engine'
-      WHEN kind = 'server' AND regexp_matches(route,
+      WHEN kind = 'server' AND regexp_matches(path,
            '(/completions|/responses|/messages|/generate|/generate_stream|/invocations)/?([?#].*)?$') THEN 'http'
       WHEN kind = 'server' AND scope = 'litellm' THEN 'proxy'
       WHEN kind = 'client' AND operation IN ('chat', 'text_completion', 'generate_content') THEN 'model_call'
     END AS looks
-  FROM read
+  FROM span_attribute
 ), service_kind AS (
   SELECT
     run, clock, coalesce(service, '') AS service,
@@ -29,25 +20,30 @@ WITH read AS (
   FROM first_look
   WHERE looks IS NOT NULL
   GROUP BY ALL
-), second_look AS (
-  SELECT
-    f.*,
-    CASE
-      WHEN looks = 'engine' THEN 'engine'
-      WHEN looks IN ('http', 'proxy') AND NOT k.is_engine THEN 'gateway'
-      WHEN looks = 'model_call' AND NOT coalesce(k.is_server OR k.is_engine, false) THEN 'client'
-    END AS role
-  FROM first_look AS f
-  LEFT JOIN service_kind AS k
-    ON k.run = f.run AND k.clock = f.clock AND k.service = coalesce(f.service, '')
 )
 SELECT
-  run, trace_id, span_id, parent_span_id, name, kind, service, scope, start_ns, end_ns, status, attributes,
-  clock, source_file, looks, role,
-  coalesce(bool_or(role IS NOT NULL) OVER (PARTITION BY run, trace_id), false) AS of_request
-FROM second_look;
+  f.*,
+  CASE
+    WHEN looks = 'engine' THEN 'engine'
+    WHEN looks IN ('http', 'proxy') AND NOT k.is_engine THEN 'gateway'
+    WHEN looks = 'model_call' AND NOT coalesce(k.is_server OR k.is_engine, false) THEN 'client'
+  END AS role
+FROM first_look AS f
+JOIN service_kind AS k
+  ON k.run = f.run AND k.clock = f.clock AND k.service = coalesce(f.service, '')
+WHERE f.looks IS NOT NULL;
 
-COMMENT ON VIEW span_role IS 'One row per span with the part it plays: engine, gateway or client view of an attempt, or NULL; of_request tells whether its trace holds any attempt at all';
+COMMENT ON TABLE span_role IS 'One row per span that may be a view of an attempt, with the part it plays: client, gateway, engine, or NULL';
 COMMENT ON COLUMN span_role.looks IS 'What scope, kind and attributes alone suggest: engine, http, proxy, model_call';
 COMMENT ON COLUMN span_role.role IS 'Which side''s view of an attempt the span is: client, gateway, engine, or NULL';
-COMMENT ON COLUMN span_role.of_request IS 'The trace of the span holds at least one view of an attempt; false for start-up and health-check spans';
+COMMENT ON COLUMN span_role.ttft_text IS 'gen_ai.latency.time_to_first_token as written, seconds';
+COMMENT ON COLUMN span_role.e2e_text IS 'gen_ai.latency.e2e as written, seconds';
+COMMENT ON COLUMN span_role.queue_text IS 'gen_ai.latency.time_in_queue as written, seconds';
+COMMENT ON COLUMN span_role.prefill_text IS 'gen_ai.latency.time_in_model_prefill as written, seconds';
+COMMENT ON COLUMN span_role.decode_text IS 'gen_ai.latency.time_in_model_decode as written, seconds';
+COMMENT ON COLUMN span_role.operation IS 'gen_ai.operation.name';
+COMMENT ON COLUMN span_role.path IS 'Route or path of an HTTP span';
+COMMENT ON COLUMN span_role.request_id IS 'Request id that the span carries';
+COMMENT ON COLUMN span_role.enclosing_request_id IS 'Request id, where the span encloses a model call';
+COMMENT ON COLUMN span_role.engine_request_id IS 'gen_ai.request.id: the engine''s id of the request';
+COMMENT ON COLUMN span_role.model_response_id IS 'gen_ai.response.id: the id that the server gave to its answer';

@@ -6,8 +6,8 @@ WITH base AS (
     coalesce(a.gateway_arrived_ns, a.engine_arrived_ns) AS entry_ns,
     a.gateway_arrived_ns IS NOT NULL AS has_gateway
   FROM attempt AS a
-  JOIN attempt_clock AS c ON c.run = a.run AND c.attempt_id = a.attempt_id
-  LEFT JOIN engine_duration AS d ON d.run = a.run AND d.attempt_id = a.attempt_id
+  JOIN attempt_clock AS c ON c.attempt_id = a.attempt_id
+  LEFT JOIN engine_duration AS d ON d.attempt_id = a.attempt_id
 ), interval_row AS (
   -- start and end on `clock`; `to_client` moves them to the client's timeline.
   SELECT attempt_id, run, 'client_queue' AS stage, client_clock AS clock, 'client' AS owner,
@@ -65,7 +65,7 @@ WITH base AS (
     least(k.end_ns + k.to_client, a.client_first_content_ns) AS end_ns,
     a.client_clock AS clock
   FROM known AS k
-  JOIN attempt AS a ON a.run = k.run AND a.attempt_id = k.attempt_id
+  JOIN attempt AS a ON a.attempt_id = k.attempt_id
   WHERE k.stage IN ('edge', 'queue', 'prefill', 'kv_transfer', 'delivery') AND k.to_client IS NOT NULL
     AND a.client_first_content_ns >= a.client_sent_ns
 ), covered AS (
@@ -89,7 +89,7 @@ WITH base AS (
     least((a.client_first_content_ns - a.client_sent_ns) / 1e6 - u.high_ms + u.slack_ms + u.error_ms,
           (a.client_first_content_ns - a.client_sent_ns) / 1e6) AS high_ms
   FROM union_length AS u
-  JOIN attempt AS a ON a.run = u.run AND a.attempt_id = u.attempt_id
+  JOIN attempt AS a ON a.attempt_id = u.attempt_id
 )
 SELECT
   k.attempt_id, k.run, k.stage,
@@ -100,7 +100,7 @@ SELECT
        WHEN k.stage = 'delivery' AND v.origin = 'span' THEN 'derived' ELSE 'measured' END AS evidence,
   k.clock, k.owner, k.start_ns, k.end_ns
 FROM known AS k
-LEFT JOIN side_view AS v ON v.run = k.run AND v.attempt_id = k.attempt_id AND v.side = 'engine'
+LEFT JOIN side_view AS v ON v.attempt_id = k.attempt_id AND v.side = 'engine'
 UNION ALL
 SELECT attempt_id, run, 'unattributed', CASE WHEN low_ms = high_ms THEN low_ms END, low_ms, high_ms,
   CASE WHEN low_ms < high_ms THEN 'bounded' ELSE 'derived' END, clock, 'nobody', NULL, NULL
