@@ -20,9 +20,13 @@ CREATE TABLE source_file (
   duplicates BIGINT NOT NULL,
   first_ns   BIGINT,
   last_ns    BIGINT,
-  note       VARCHAR
+  note       VARCHAR,
+  other_kind BIGINT NOT NULL,
+  dropped    BIGINT NOT NULL,
+  reading    VARCHAR NOT NULL
 );
 COMMENT ON TABLE source_file IS 'One row per file read: records = kept + set_aside + refused + duplicates';
+COMMENT ON COLUMN source_file.dropped IS 'Attributes of the file that were left out of the store: content, and what was named to be dropped';
 
 CREATE TABLE refused (
   source_file VARCHAR NOT NULL,

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 HEAD_BYTES = 65_536
+MEGABYTE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,16 @@ class Options:
     run_forced: str | None = None
     run_default: str = "default"
     keep_content: bool = False
+    drop: tuple[str, ...] = ()
+    """Names of attributes, or globs of such, that are left out besides those of content."""
+    max_line_bytes: int = 64 * MEGABYTE
+    max_document_bytes: int = 256 * MEGABYTE
+    """The most that is held in memory at once of a document, or of the part of it that is read by itself."""
+    max_depth: int = 256
+    line_rest: bytes = b""
+    """What ends the file's last line, when a rotation has cut it: the first line of the next file."""
+    begins_inside_line: bool = False
+    """Whether the first line is such a rest, and was read with the file before."""
 
     @property
     def run(self) -> str:
@@ -40,17 +51,26 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """One piece of a file: frames, how many records they stand for, how many bytes of the file are behind them."""
+    """One piece of a file: frames, how many records they stand for, how many bytes of the file are behind them.
+
+    `set_aside` of the records are of a kind that has no table; `dropped` attributes of the others were left out.
+    """
 
     frames: tuple[Frame, ...] = ()
     records: int = 0
+    set_aside: int = 0
+    dropped: int = 0
     bytes_read: int = 0
     tool: str | None = None
     notes: tuple[str, ...] = field(default=())
 
 
 class Source(Protocol):
-    """A reader of one format. Registered under the entry-point group `analyzer.sources`."""
+    """A reader of one format. Registered under the entry-point group `analyzer.sources`.
+
+    A source may also have `explain(head, path) -> str | None`: why a file that looks like its own is not, as the rest
+    of a sentence about the file.
+    """
 
     name: str
 

@@ -201,11 +201,13 @@ class _Events:
 
     def read(self, path: Path, options: Options) -> Iterator[Frames]:
         """Rows of `event`, one a line; times in ns of the line's clock."""
-        for block in lines(path):
+        for block in lines(
+            path, options.max_line_bytes, rest=options.line_rest, begins_inside=options.begins_inside_line
+        ):
             yield self._frames(block, options)
 
     def _frames(self, block: Lines, options: Options) -> Frames:
-        broken = [(f"line {position}", "not UTF-8", shown(raw)) for position, raw in block.broken]
+        broken = [(f"line {position}", reason, shown(raw)) for position, reason, raw in block.broken]
         return Frames(
             frames=(
                 Frame("event", block.table, _kept(options)),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 import io
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any
 
 from analyzer.errors import SourceError
@@ -19,8 +20,11 @@ _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _BOM = b"\xef\xbb\xbf"
 _BLOCK = 16 * 1024 * 1024
+DEFAULT_LINE_BYTES = 64 * 1024 * 1024
 # Small, because a frame may unpack to many thousand times its size.
 _ZSTD_BLOCK = 8 * 1024
+# NULs that a log rotation has left before text. A length, which begins with NULs too, is followed by no such text.
+_NULS = re.compile(rb"\x00+(?=(?:\xef\xbb\xbf)?\s*[{\[]\s*[\"{\[\]}])")
 SAMPLE_CHARACTERS = 120
 
 
@@ -125,31 +129,51 @@ def open_bytes(path: Path) -> IO[bytes]:
     return _open(path)[0]
 
 
+def open_counted(path: Path) -> tuple[IO[bytes], Callable[[], int]]:
+    """The decompressed bytes of a file, and how many of its own bytes were read for them. SourceError as above."""
+    stream, counted = _open(path)
+    return stream, lambda: counted.count
+
+
+def before_text(start: bytes) -> int:
+    """How many bytes stand before the text of a file that begins so: NULs of a rotation, a byte order mark."""
+    nuls = _NULS.match(start)
+    skipped = nuls.end() if nuls else 0
+    return skipped + (len(_BOM) if start.startswith(_BOM, skipped) else 0)
+
+
 def head(path: Path, size: int) -> bytes:
-    """The first decompressed bytes, byte order mark and leading NULs removed; SourceError when they are not whole."""
+    """The first decompressed bytes, without what stands before text; SourceError when they are not whole."""
     with open_bytes(path) as stream:
-        return stream.read(size).removeprefix(_BOM).lstrip(b"\x00")
+        start = stream.read(size)
+    return start[before_text(start) :]
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """A block of lines. `table`: position (from 1), line (text). `broken`: lines that are no UTF-8, by position."""
+    """A block of lines. `table`: position (from 1), line (text).
+
+    `broken`: position, reason and first bytes of lines that are no text or too long to be held.
+    """
 
     table: pa.Table
-    broken: tuple[tuple[int, bytes], ...]
+    broken: tuple[tuple[int, str, bytes], ...]
     bytes_read: int
     torn_position: int | None
 
 
-def _decode(lines: list[bytes], first: int) -> tuple[list[str | None], list[tuple[int, bytes]]]:
+_NOT_TEXT = "not UTF-8"
+
+
+def _decode(lines: list[bytes], first: int) -> tuple[list[str | None], list[tuple[int, str, bytes]]]:
     texts: list[str | None] = []
-    broken: list[tuple[int, bytes]] = []
+    broken: list[tuple[int, str, bytes]] = []
     for offset, line in enumerate(lines):
         try:
             texts.append(line.decode("utf-8"))
         except UnicodeDecodeError:
             texts.append(None)
-            broken.append((first + offset, line))
+            broken.append((first + offset, _NOT_TEXT, line))
     return texts, broken
 
 
@@ -157,7 +181,7 @@ def _block(lines: list[bytes], first: int, bytes_read: int, torn: bool) -> Lines
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    broken: list[tuple[int, bytes]] = []
+    broken: list[tuple[int, str, bytes]] = []
     try:
         texts = pa.array(lines, type=pa.binary()).cast(pa.string())
     except pa.ArrowInvalid:
@@ -170,20 +194,68 @@ def _block(lines: list[bytes], first: int, bytes_read: int, torn: bool) -> Lines
     return Lines(table, tuple(broken), bytes_read, first + len(lines) - 1 if torn else None)
 
 
-def lines(path: Path) -> Iterator[Lines]:
-    """Lines of a text file in blocks of some megabytes; blank ones are passed over. The last may be torn."""
+def too_long(limit: int) -> str:
+    """Why a line of more than so many bytes is refused."""
+    return f"the line is longer than {limit} bytes, the limit for one line"
+
+
+def _too_long(position: int, start: bytes, bytes_read: int, limit: int) -> Lines:
+    return replace(_block([], position, bytes_read, torn=False), broken=((position, too_long(limit), start),))
+
+
+def _skip_line(stream: IO[bytes]) -> bytes | None:
+    """Read on to the end of a line and give what follows it in the last block; None when the file ends first."""
+    while block := stream.read(_BLOCK):
+        _, newline, after = block.partition(b"\n")
+        if newline:
+            return after
+    return None
+
+
+def lines(
+    path: Path, limit: int = DEFAULT_LINE_BYTES, *, rest: bytes = b"", begins_inside: bool = False
+) -> Iterator[Lines]:
+    """Lines of a text file in blocks of some megabytes; blank ones are passed over. The last may be torn.
+
+    A line of more than `limit` bytes is told of and never held whole. `rest` is put behind the last line when that is
+    torn; `begins_inside` passes over the first line.
+    """
     stream, counted = _open(path)
-    first, rest = 1, b""
+    first, left = 1, b""
     with stream:
-        while True:
-            block = stream.read(_BLOCK)
-            if first == 1 and not rest:
-                block = block.removeprefix(_BOM)
-            if not block:
-                break
-            *whole, rest = (rest + block).split(b"\n")
+        while block := stream.read(_BLOCK):
+            if first == 1 and not left:
+                block = block[before_text(block) :]
+            *whole, left = (left + block).split(b"\n")
             if whole:
-                yield _block(whole, first, counted.count, torn=False)
+                yield from _bounded(whole, first, counted.count, limit, begins_inside)
                 first += len(whole)
-    if rest:
-        yield _block([rest], first, counted.count, torn=True)
+            if len(left) > limit:
+                yield _too_long(first, left[:SAMPLE_CHARACTERS], counted.count, limit)
+                after = _skip_line(stream)
+                if after is None:
+                    return
+                first, left = first + 1, after
+    *whole, left = left.split(b"\n")
+    if whole:
+        yield from _bounded(whole, first, counted.count, limit, begins_inside)
+        first += len(whole)
+    if left:
+        yield from _bounded([left + rest], first, counted.count, limit, begins_inside, torn=not rest)
+
+
+def _bounded(
+    whole: list[bytes], first: int, bytes_read: int, limit: int, begins_inside: bool, *, torn: bool = False
+) -> Iterator[Lines]:
+    broken = [
+        (first + offset, too_long(limit), line[:SAMPLE_CHARACTERS])
+        for offset, line in enumerate(whole)
+        if len(line) > limit
+    ]
+    if broken:
+        whole = [line if len(line) <= limit else b"" for line in whole]
+    if begins_inside and first == 1:
+        whole = [b"", *whole[1:]]
+        broken = [line for line in broken if line[0] != 1]
+    block = _block(whole, first, bytes_read, torn)
+    yield replace(block, broken=(*block.broken, *broken)) if broken else block

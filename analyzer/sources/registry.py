@@ -39,6 +39,16 @@ def named(name: str) -> Source:
         raise UsageFault(f"there is no source {name}", f"{meant}installed: {', '.join(known())}") from None
 
 
+def explain(path: Path) -> str | None:
+    """Why no source knows a file, from one that knows its kin; the rest of a sentence about the file."""
+    start = head(path, HEAD_BYTES)
+    for source in known().values():
+        explanation = getattr(source, "explain", None)
+        if explanation and (said := explanation(start, path)):
+            return str(said)
+    return None
+
+
 def recognise(path: Path) -> Source | None:
     """The one source that knows this file, None when none does. SourceError when two do, or it cannot be read."""
     start = head(path, HEAD_BYTES)

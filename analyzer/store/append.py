@@ -30,6 +30,9 @@ class FileRecord:
     refused: int = 0
     duplicates: int = 0
     note: str | None = None
+    set_aside: int = 0
+    dropped: int = 0
+    reading: str = ""
 
 
 _TABLES = ("span", "event", "refused")
@@ -126,6 +129,7 @@ def _write_record(con: duckdb.DuckDBPyConnection, record: FileRecord) -> None:
     ).fetchone() or (None, None)
     values: list[Any] = [
         record.path, record.run, record.bytes, record.sha256, record.source, record.tool, record.records,
-        record.records - record.refused - record.duplicates, 0, record.refused, record.duplicates, *times, record.note,
+        record.records - record.refused - record.duplicates - record.set_aside, record.set_aside, record.refused,
+        record.duplicates, *times, record.note, record.set_aside, record.dropped, record.reading,
     ]  # fmt: skip
     con.execute(f"INSERT INTO source_file VALUES ({', '.join('?' * len(values))})", values)

@@ -33,7 +33,7 @@ def set_copies_aside(con: duckdb.DuckDBPyConnection) -> None:
     con.execute(_RANKED)
     con.execute("INSERT INTO span_copy FROM span WHERE rowid IN (SELECT id FROM ranked_copy WHERE extra)")
     con.execute(
-        "UPDATE span SET flag = ? WHERE rowid IN (SELECT id FROM ranked_copy WHERE differs AND NOT extra)", [_DIFFER]
+        "UPDATE span SET flag = concat_ws('; ', flag, ?) WHERE rowid IN (SELECT id FROM ranked_copy WHERE differs AND NOT extra)", [_DIFFER]
     )
     con.execute(
         "UPDATE source_file AS f SET duplicates = f.duplicates + c.extra, kept = f.kept - c.extra"
@@ -47,9 +47,10 @@ def set_copies_aside(con: duckdb.DuckDBPyConnection) -> None:
 def put_copies_back(con: duckdb.DuckDBPyConnection) -> None:
     """Undo set_copies_aside: before rows come or go, every span is where its file put it."""
     con.execute(
-        "UPDATE span SET flag = CASE WHEN end_ns IS NULL THEN 'no end time' WHEN end_ns < start_ns"
-        " THEN 'end before start' END WHERE flag = ?", [_DIFFER]
-    )  # fmt: skip
+        "UPDATE span SET flag = nullif(regexp_replace(flag, '(; )?' || $differ || '$', ''), '')"
+        " WHERE flag LIKE '%' || $differ",
+        {"differ": _DIFFER},
+    )
     con.execute(
         "UPDATE source_file AS f SET duplicates = f.duplicates - c.extra, kept = f.kept + c.extra"
         " FROM (SELECT source_file, count(*) AS extra FROM span_copy GROUP BY source_file) AS c"

@@ -1,0 +1,64 @@
+"""OTLP traces: JSON as lines or documents, protobuf bare or length-prefixed, plain, gzip or zstd; Tempo's JSON too."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from analyzer.errors import SourceError
+from analyzer.sources.base import HEAD_BYTES
+from analyzer.sources.opening import head as first_bytes
+from analyzer.sources.opening import open_counted
+from analyzer.sources.otlp import json_files, lookalikes, messages
+from analyzer.sources.otlp.forms import Form, form_of, holds_otlp
+from analyzer.sources.span_rows import SpanRows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from analyzer.sources.base import Frames, Options
+
+
+class _Otlp:
+    name = "otlp"
+
+    def sniff(self, head: bytes, path: Path) -> bool:  # noqa: ARG002 (content decides, not the name)
+        """Messages of OTLP, or JSON with one of its lists under the keys where OTLP or Tempo put them."""
+        return messages.framing(head) is not None or holds_otlp(BytesIO(head), head)
+
+    def explain(self, head: bytes, path: Path) -> str | None:  # noqa: ARG002 (content decides, not the name)
+        """Why a file that speaks of spans is not OTLP."""
+        return lookalikes.explain(head)
+
+    def read(self, path: Path, options: Options) -> Iterator[Frames]:
+        """Rows of `span`: times in ns as written, attributes as JSON with their types."""
+        rows = SpanRows(options)
+        done = 0
+        for done in self._steps(path, options, rows):
+            if rows.full:
+                yield rows.flush(done)
+        yield rows.flush(done, last=True)
+
+    def _steps(self, path: Path, options: Options, rows: SpanRows) -> Iterator[int]:
+        """Take record after record into `rows`; how many bytes of the file are read, each time."""
+        start = first_bytes(path, HEAD_BYTES)
+        form = form_of(path, start, options)
+        if form is Form.LINES:
+            yield from json_files.lines_into(path, options, rows)
+            return
+        stream, count = open_counted(path)
+        with stream:
+            if form is Form.DOCUMENTS:
+                steps = json_files.documents_into(stream, options, rows)
+            elif form is Form.MESSAGE:
+                steps = messages.message_into(stream, options, rows)
+            elif form is Form.MESSAGES:
+                steps = messages.messages_into(stream, options, rows)
+            else:
+                raise SourceError(f"{path} is no OTLP that can be read", "`analyze sources` lists the formats")
+            for _ in steps:
+                yield count()
+
+
+SOURCE = _Otlp()

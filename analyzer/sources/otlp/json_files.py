@@ -1,0 +1,120 @@
+"""OTLP/JSON by lines and by documents."""
+
+from __future__ import annotations
+
+import json
+from typing import IO, TYPE_CHECKING, Any
+
+from analyzer.sources.documents import Pieces
+from analyzer.sources.opening import lines
+from analyzer.sources.otlp.json_spans import ARRAYS, document_into, group_into
+from analyzer.sources.span_rows import ODD_FORMS
+from analyzer.sources.span_values import OddRecordError, loaded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from analyzer.sources.base import Options
+    from analyzer.sources.span_rows import SpanRows
+
+_INVALID = "not valid JSON"
+_TORN = "torn last line: the file ends inside it"
+_DECODER = json.JSONDecoder()
+_SPACE = " \t\r\n\x00"
+
+
+def lines_into(path: Path, options: Options, rows: SpanRows) -> Iterator[int]:
+    """Take the documents of every line; how many bytes are read, after each record."""
+    if options.begins_inside_line:
+        rows.note("its first line is the rest of the last line of the file before, and was read with that one")
+    blocks = lines(path, options.max_line_bytes, rest=options.line_rest, begins_inside=options.begins_inside_line)
+    for block in blocks:
+        columns = (block.table[name].to_pylist() for name in ("position", "line"))
+        for position, line in zip(*columns, strict=True):
+            torn = position == block.torn_position
+            for _ in text_into(line, position, f"line {position}", rows, torn=torn):
+                yield block.bytes_read
+        for position, reason, start in block.broken:
+            rows.refuse(f"line {position}", reason, start)
+            yield block.bytes_read
+    if options.line_rest:
+        rows.note("its last line goes on in the next file, and was read with its rest")
+
+
+def text_into(line: str, position: int, place: str, rows: SpanRows, *, torn: bool = False) -> Iterator[None]:
+    """Take the document, or the documents, of a line or message."""
+    if _too_deep(line, rows.options.max_depth):
+        rows.refuse(place, f"nested deeper than {rows.options.max_depth}", line)
+        yield
+        return
+    try:
+        documents = _documents(line)
+    except (ValueError, RecursionError):
+        rows.refuse(place, _TORN if torn else _INVALID, line)
+        yield
+        return
+    for document in documents:
+        try:
+            yield from document_into(document, position, place, rows)
+        except OddRecordError as fault:
+            rows.refuse(place, str(fault), line)
+            yield
+
+
+def _too_deep(line: str, most: int) -> bool:
+    """Whether brackets outside of texts are nested too deep; most lines have too few of them to ask."""
+    if line.count("{") + line.count("[") <= most:
+        return False
+    depth, inside, escaped = 0, False, False
+    if "\\" not in line:
+        # Without escapes every second part between quotes is a text.
+        line, inside = "".join(line.split('"')[::2]), False
+    for character in line:
+        if escaped:
+            escaped = False
+        elif inside:
+            escaped = character == "\\"
+            inside = character != '"'
+        elif character in "{[":
+            depth += 1
+            if depth > most:
+                return True
+        elif character in "}]":
+            depth -= 1
+        else:
+            inside = character == '"'
+    return False
+
+
+def _documents(line: str) -> list[Any]:
+    """Every document of a line. ValueError when there is anything else on it."""
+    try:
+        return [loaded(line)]
+    except json.JSONDecodeError as fault:
+        if not fault.msg.startswith("Extra data"):
+            raise
+    documents, begin = [], 0
+    while begin < len(line):
+        _, end = _DECODER.raw_decode(line, begin)
+        documents.append(loaded(line[begin:end]))
+        begin = end + len(line[end:]) - len(line[end:].lstrip(_SPACE))
+    return documents
+
+
+def documents_into(stream: IO[bytes], options: Options, rows: SpanRows) -> Iterator[None]:
+    """Take the documents of a stream, group by group."""
+    for piece in Pieces(stream, ARRAYS, options.max_document_bytes, options.max_depth):
+        if piece.fault:
+            rows.refuse(piece.place, piece.fault, piece.body)
+        elif piece.ends:
+            if not piece.seen:
+                rows.refuse(piece.place, "not a document of spans", piece.body)
+        else:
+            try:
+                group = loaded(piece.body)
+            except ODD_FORMS:
+                rows.refuse(piece.place, _INVALID, piece.body)
+            else:
+                yield from group_into(piece.path, group, piece.line, piece.place, rows)
+        yield
