@@ -46,7 +46,7 @@ def store_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a derived store of the sample with three sides."""
     path = tmp_path_factory.mktemp("store") / "sample.duckdb"
     sample = str(CHECKOUT / "sample_traces" / "three-services")
-    ingesting.run([sample], str(path), run_name=None, source=None, keep_content=False, trace=None)
+    ingesting.run([sample], str(path))
     return path
 
 

@@ -8,8 +8,11 @@ from analyzer import diagnostics
 from analyzer.cli import options, printing
 from analyzer.errors import SourceError
 
-_COLUMNS = ("path", "source", "run", "records", "kept", "set_aside", "refused", "duplicates")
+_COLUMNS = ("path", "source", "run", "records", "kept", "set_aside", "refused", "duplicates", "dropped")
 _SHOWN = 5
+_POSITIVE = click.IntRange(min=1)
+# Deeper than this, what reads JSON gives up by itself.
+_DEPTH = click.IntRange(min=8, max=400)
 
 
 @click.command()
@@ -18,6 +21,15 @@ _SHOWN = 5
 @click.option("--run", "run_name", metavar="NAME", help="Name of the run that the files belong to.")
 @click.option("--source", metavar="NAME", help="Read every file with this source instead of recognising it.")
 @click.option("--keep-content", is_flag=True, help="Keep prompts, answers, headers and stack traces of spans.")
+@click.option(
+    "--drop",
+    multiple=True,
+    metavar="NAME",
+    help="Leave this attribute of spans out as well; * stands for anything. May be given again.",
+)
+@click.option("--max-line-bytes", type=_POSITIVE, metavar="N", help="Refuse a longer line.  [default: 64 MB]")
+@click.option("--max-document-bytes", type=_POSITIVE, metavar="N", help="Refuse a larger document.  [default: 256 MB]")
+@click.option("--max-depth", type=_DEPTH, metavar="N", help="Refuse deeper nesting.  [default: 256]")
 @click.option("--strict", is_flag=True, help="Exit with 3 when a record was refused.")
 @options.as_json
 @click.pass_context
@@ -28,6 +40,10 @@ def ingest(
     run_name: str | None,
     source: str | None,
     keep_content: bool,
+    drop: tuple[str, ...],
+    max_line_bytes: int | None,
+    max_document_bytes: int | None,
+    max_depth: int | None,
     strict: bool,
     json_wanted: bool,
 ) -> None:
@@ -43,7 +59,9 @@ def ingest(
     """
     from analyzer.jobs import ingesting
 
-    ledger = ingesting.run(paths, store, run_name=run_name, source=source, keep_content=keep_content, trace=context.obj)
+    limits = ingesting.Limits(max_line_bytes, max_document_bytes, max_depth)
+    how = ingesting.How(run_name, source, keep_content, drop, limits)
+    ledger = ingesting.run(paths, store, how=how, trace=context.obj)
     rows = [[row[name] for name in _COLUMNS] for row in ledger.rows]
     printing.show(_COLUMNS, rows, json_wanted=json_wanted)
     for row in ledger.rows:
@@ -54,6 +72,8 @@ def ingest(
     if ledger.unknown:
         named = ", ".join(ledger.unknown[:_SHOWN]) + (" ..." if len(ledger.unknown) > _SHOWN else "")
         diagnostics.note(f"{len(ledger.unknown)} files set aside, no source knows them: {named}")
+    for path, why in ledger.lookalikes[:_SHOWN]:
+        diagnostics.note(f"{path}: {why}")
     for refusal in ledger.refusals:
         diagnostics.note(f"refused: {refusal['source_file']}, {refusal['position']}: {refusal['reason']}")
     if ledger.refusals:

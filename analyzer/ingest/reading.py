@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from analyzer import manifest, sources
 from analyzer.errors import ManifestError, SourceError
+from analyzer.ingest.rotating import Joint, joints
 from analyzer.store import FileRecord, copy_note
 
 if TYPE_CHECKING:
@@ -42,14 +43,20 @@ def file_sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _already(store: Store, label: str, sha256: str, run: str) -> FileOutcome | None:
+def _already(store: Store, label: str, sha256: str, run: str, reading: str) -> FileOutcome | None:
     """What the store knows of these bytes: unchanged under this path, or a copy of another."""
-    for row in store.fetch(
-        "SELECT path, run, source, records FROM source_file WHERE sha256 = ? ORDER BY path", [sha256]
-    ):
-        if row["path"] == label and row["run"] == run:
-            return FileOutcome(label, "unchanged", row["source"])
-        if row["path"] != label and row["run"] == run and row["records"] > 0:
+    rows = store.fetch(
+        "SELECT path, run, source, records, reading FROM source_file WHERE sha256 = ? AND run IS NOT DISTINCT FROM ?"
+        " ORDER BY path",
+        [sha256, run],
+    )
+    own = next((row for row in rows if row["path"] == label), None)
+    if own and own["reading"] == reading:
+        return FileOutcome(label, "unchanged", own["source"])
+    if own and own["records"] > 0:
+        return None  # what was left out, or joined, the last time is not what is asked for now
+    for row in rows:
+        if row["path"] != label and row["records"] > 0:
             return FileOutcome(label, "copy", row["source"], row["path"])
     return None
 
@@ -60,42 +67,86 @@ def _read(
     source: sources.Source,
     options: sources.Options,
     sha256: str,
+    reading: str,
     advance: Callable[[int], None],
 ) -> None:
     size = found.path.stat().st_size
-    record = FileRecord(found.label, options.run, size, sha256, source.name)
-    records = 0
+    record = FileRecord(found.label, options.run, size, sha256, source.name, reading=reading)
+    records = set_aside = dropped = 0
     notes: list[str] = []
     with store.append(record) as append:
         for piece in source.read(found.path, options):
             for frame in piece.frames:
                 append.add(frame.table, frame.rows, frame.select)
             records += piece.records
+            set_aside += piece.set_aside
+            dropped += piece.dropped
             notes += piece.notes
             append.record = replace(
-                append.record, records=records, tool=piece.tool or append.record.tool, note="; ".join(notes) or None
+                append.record,
+                records=records,
+                set_aside=set_aside,
+                dropped=dropped,
+                tool=piece.tool or append.record.tool,
+                note="; ".join(notes) or None,
             )
             advance(piece.bytes_read)
 
 
-def _copy(store: Store, found: Found, run: str, sha256: str, original: FileOutcome) -> None:
+def _copy(store: Store, found: Found, run: str, sha256: str, reading: str, original: FileOutcome) -> None:
     """A copy is written into the ledger, with none of its records taken a second time."""
     row = store.fetch("SELECT records FROM source_file WHERE path = ?", [original.note])[0]
     record = FileRecord(
         found.label, run, found.path.stat().st_size, sha256, original.source,
-        records=0, note=copy_note(original.note, row["records"]),
+        records=0, note=copy_note(original.note, row["records"]), reading=reading,
     )  # fmt: skip
     with store.append(record):
         pass
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """What a file may ask of memory; None leaves a limit where the sources put it."""
+
+    max_line_bytes: int | None = None
+    max_document_bytes: int | None = None
+    max_depth: int | None = None
+
+    def chosen(self) -> dict[str, int]:
+        """The limits that are not left where they are."""
+        return {field.name: value for field in fields(self) if (value := getattr(self, field.name)) is not None}
+
+
+@dataclass(frozen=True, slots=True)
 class How:
-    """How files are read: into which run, by which source, with or without content."""
+    """How files are read: into which run, by which source, with or without content and named attributes."""
 
     run: str | None = None
     source: str | None = None
     keep_content: bool = False
+    drop: tuple[str, ...] = ()
+    limits: Limits = Limits()
+
+    def reading(self, joint: Joint) -> str:
+        """All of it that changes what a file gives, in words."""
+        parts = ["content kept" if self.keep_content else "content left out"]
+        if self.drop:
+            parts.append("left out by name: " + ", ".join(sorted(set(self.drop))))
+        parts += [f"{name} {value}" for name, value in self.limits.chosen().items()]
+        if joint.begins_inside_line:
+            parts.append("first line read with the file before")
+        if joint.line_rest:
+            parts.append("last line read with its rest in the next file")
+        return "; ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A file with the source that reads it, None when none knows it."""
+
+    found: Found
+    reader: sources.Source | None
+    joint: Joint
 
 
 def ingest_files(
@@ -108,47 +159,69 @@ def ingest_files(
 
     SourceError, before anything is read, when a file that was named itself is of no known format.
     """
-    readers = [_reader(found, how) for found in files]
+    planned = _plan(files, how)
     outcomes = []
     done = 0
-    for found, reader in zip(files, readers, strict=True):
+    for one in planned:
 
-        def report(read: int, before: int = done, label: str = found.label) -> None:
+        def report(read: int, before: int = done, label: str = one.found.label) -> None:
             advance(before + read, label)
 
         report(0)
-        outcomes.append(_one(store, found, reader, how, report))
-        done += found.path.stat().st_size
+        outcomes.append(_one(store, one, how, report))
+        done += one.found.path.stat().st_size
     return outcomes
 
 
-def _reader(found: Found, how: How) -> sources.Source | None:
-    reader = sources.named(how.source) if how.source else sources.recognise(found.path)
-    if reader is None and found.named:
-        raise SourceError(
-            f"{found.label} is of no format that a source knows ({', '.join(sources.known())})",
-            "see docs/event-log.md for a format that any tool can write, or say --source",
-        )
-    return reader
+def _plan(files: Sequence[Found], how: How) -> list[_Planned]:
+    """Each file with its source. SourceError when a file that was named itself is of no known format."""
+    readers = {
+        found.path: sources.named(how.source) if how.source else sources.recognise(found.path) for found in files
+    }
+    limit = how.limits.max_line_bytes or sources.Options("").max_line_bytes
+    joined = joints(files, readers, limit)
+    planned = []
+    for found in files:
+        joint, reader = joined.get(found.path, (Joint(), readers[found.path]))
+        if reader is None and found.named:
+            raise SourceError(_unknown(found), "see docs/event-log.md for a format that any tool can write")
+        planned.append(_Planned(found, reader, joint))
+    return planned
 
 
-def _one(
-    store: Store, found: Found, reader: sources.Source | None, how: How, advance: Callable[[int], None]
-) -> FileOutcome:
+def _unknown(found: Found) -> str:
+    """That no source knows a file, and why, where one can tell."""
+    why = sources.explain(found.path)
+    said = f"{found.label} is of no format that a source knows ({', '.join(sources.known())})"
+    return f"{said}: {why}" if why else said
+
+
+def _one(store: Store, planned: _Planned, how: How, advance: Callable[[int], None]) -> FileOutcome:
+    found, reader = planned.found, planned.reader
     if reader is None:
-        return FileOutcome(found.label, "unknown", note="no source knows it")
+        return FileOutcome(found.label, "unknown", note=sources.explain(found.path) or "")
     run = how.run or (found.manifest.name if found.manifest else "default")
     sha256 = file_sha256(found.path)
-    known = _already(store, found.label, sha256, run)
+    reading = how.reading(planned.joint)
+    known = _already(store, found.label, sha256, run, reading)
     if known and known.state == "copy":
-        _copy(store, found, run, sha256, known)
+        _copy(store, found, run, sha256, reading, known)
     if known:
         return known
     if found.manifest and how.run is None:
         # Before its rows, so that a run that is cut short here is counted as its manifest says all the same.
         apply_manifest(store, found.manifest)
-    options = sources.Options(found.label, run_forced=how.run, run_default=run, keep_content=how.keep_content)
-    _read(store, found, reader, options, sha256, advance)
+    options = sources.Options(
+        found.label,
+        run_forced=how.run,
+        run_default=run,
+        keep_content=how.keep_content,
+        drop=how.drop,
+        line_rest=planned.joint.line_rest,
+        begins_inside_line=planned.joint.begins_inside_line,
+        **how.limits.chosen(),
+    )
+    _read(store, found, reader, options, sha256, reading, advance)
     return FileOutcome(found.label, "read", reader.name)
 
 

@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from analyzer import diagnostics, ingest
 from analyzer.errors import SourceError, UsageFault
+from analyzer.ingest import How, Limits
 from analyzer.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+__all__ = ["How", "Ledger", "Limits", "run"]
+
+_AS_USUAL = How()
+
 _LEDGER = """
-SELECT path, source, run, records, kept, set_aside, refused, duplicates, note
+SELECT path, source, run, records, kept, set_aside, refused, duplicates, dropped, note
 FROM source_file WHERE path IN (SELECT unnest($labels)) ORDER BY path
 """
 
@@ -25,6 +30,7 @@ class Ledger:
 
     rows: list[dict[str, Any]]
     unknown: list[str]
+    lookalikes: list[tuple[str, str]]
     unchanged: int
     refusals: list[dict[str, Any]]
 
@@ -33,12 +39,11 @@ def run(
     paths: Sequence[str],
     store_path: str,
     *,
-    run_name: str | None,
-    source: str | None,
-    keep_content: bool,
-    trace: Callable[[str], None] | None,
+    how: How = _AS_USUAL,
+    trace: Callable[[str], None] | None = None,
 ) -> Ledger:
     """Read everything the paths mean into the store and derive what follows. SourceError when nothing was known."""
+    run_name = how.run
     if run_name is not None and (not run_name.strip() or not run_name.isprintable()):
         raise UsageFault("--run is empty or holds characters that do not print", "give the run a name")
     files, faults = ingest.find(paths, skip=[Path(store_path), Path(store_path + ".wal")])
@@ -47,19 +52,21 @@ def run(
     with Store(store_path, create=True, trace=trace) as store:
         total = sum(file.path.stat().st_size for file in files)
         with diagnostics.progress("reading", total) as bar:
-            how = ingest.How(run_name, source, keep_content)
             outcomes = ingest.ingest_files(store, files, how, bar.advance)
         if not outcomes:
             raise SourceError(f"there is no file to read in {', '.join(paths)}", "name the files themselves")
         if all(outcome.state == "unknown" for outcome in outcomes):
-            raise SourceError(
-                f"none of the {len(outcomes)} files in {', '.join(paths)} is of a format that a source knows",
-                "`analyze sources` lists the formats",
-            )
+            raise SourceError(_none_known(outcomes, paths), "`analyze sources` lists the formats")
         _settle(store, files, run_name)
         with diagnostics.progress("deriving", None) as bar:
             store.derive(bar.advance)
         return _ledger(store, outcomes)
+
+
+def _none_known(outcomes: Sequence[ingest.FileOutcome], paths: Sequence[str]) -> str:
+    said = f"none of the {len(outcomes)} files in {', '.join(paths)} is of a format that a source knows"
+    told = next((outcome for outcome in outcomes if outcome.note), None)
+    return f"{said}; of {told.label}: {told.note}" if told else said
 
 
 def _settle(store: Store, files: Sequence[ingest.Found], run_name: str | None) -> None:
@@ -80,6 +87,7 @@ def _ledger(store: Store, outcomes: Sequence[ingest.FileOutcome]) -> Ledger:
     return Ledger(
         store.fetch(_LEDGER, {"labels": labels}),
         [outcome.label for outcome in outcomes if outcome.state == "unknown"],
+        [(outcome.label, outcome.note) for outcome in outcomes if outcome.state == "unknown" and outcome.note],
         sum(outcome.state == "unchanged" for outcome in outcomes),
         refusals,
     )

@@ -98,8 +98,7 @@ class Pieces:
                     return
             token = self._token()
             if token is None:
-                if self._stack:
-                    yield self._fault(TORN)
+                yield self._fault(TORN)
                 return
             if isinstance(token, Piece):
                 yield token
@@ -163,21 +162,26 @@ class Pieces:
             if not self._in_string and self._buffer[found.start()] != ord('"'):
                 self._scan = found.end()
                 return found.start()
-            if found.group(1):
-                if self._start is None and not self._in_string:
-                    self._key = self._buffer[found.start() + 1 : found.end() - 1].decode("utf-8", "replace")
-                self._scan, self._in_string = found.end(), False
-                continue
-            rest = bytes(self._buffer[found.end() : found.end() + 2])
-            if rest[:1] == b"\n" or rest == b"\\\n":
-                return self._fault("not valid JSON: a line ends inside a text", found.end())
-            if not self._in_string and self._start is None and len(self._buffer) - found.start() < _LONGEST_KEY:
-                self._scan = found.start()
-            else:
-                self._scan, self._in_string = found.end(), True
-                self._key = None
-            if not self._more():
-                return None
+            fault = self._after_text(found)
+            if fault:
+                return fault
+
+    def _after_text(self, found: re.Match[bytes]) -> Piece | None:
+        """Go on behind a text, or what the buffer holds of one; a fault where a text cannot end."""
+        begin, end = found.span()
+        if found.group(1):
+            if self._start is None and not self._in_string:
+                self._key = self._buffer[begin + 1 : end - 1].decode("utf-8", "replace")
+            self._scan, self._in_string = end, False
+            return None
+        rest = bytes(self._buffer[end : end + 2])
+        if rest[:1] == b"\n" or rest == b"\\\n":
+            return self._fault("not valid JSON: a line ends inside a text", end)
+        if not self._in_string and self._start is None and len(self._buffer) - begin < _LONGEST_KEY:
+            self._scan = begin
+        else:
+            self._scan, self._in_string, self._key = end, True, None
+        return None if self._more() else self._fault(TORN)
 
     def _bracket(self, index: int) -> Iterator[Piece]:
         bracket = self._buffer[index]
@@ -266,7 +270,9 @@ class Pieces:
         """Give up what is open, and go on where a line begins with a bracket."""
         at = self._begun or self._document or self._here(self._scan if index is None else index)
         self._reset()
-        if index is not None:
+        if index is None:
+            self._scan = len(self._buffer)
+        else:
             self._scan = index
             while (found := _NEXT_DOCUMENT.search(self._buffer, self._scan)) is None:
                 # The last byte stays: it may be the end of line before the bracket.

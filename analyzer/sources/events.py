@@ -189,6 +189,7 @@ def _refused(options: Options, torn: int | None) -> str:
 
 class _Events:
     name = "events"
+    joins_lines = True
 
     def sniff(self, head: bytes, path: Path) -> bool:  # noqa: ARG002 (content decides, not the name)
         """A first line that is an object with an event, a clock and a side."""

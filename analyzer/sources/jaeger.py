@@ -144,18 +144,15 @@ def _status(tags: dict[str, Any]) -> tuple[str, str | None]:
 def _references(span: dict[str, Any], trace_id: str) -> tuple[str | None, list[dict[str, Any]]]:
     """The parent, and what else the span refers to."""
     parent = padded_identifier(span.get("parentSpanID"), SPAN_DIGITS)
-    links = []
+    links: list[dict[str, Any]] = []
     listed = sorted(span.get("references") or (), key=lambda reference: reference.get("refType") != "CHILD_OF")
     for reference in listed:
-        other = {
-            "trace_id": padded_identifier(reference.get("traceID"), TRACE_DIGITS),
-            "span_id": padded_identifier(reference.get("spanID"), SPAN_DIGITS),
-            "attributes": {},
-        }
-        if parent is None and reference.get("refType") == "CHILD_OF" and other["trace_id"] == trace_id:
-            parent = other["span_id"]
-        elif other["span_id"] != parent or other["trace_id"] != trace_id:
-            links.append(other)
+        trace = padded_identifier(reference.get("traceID"), TRACE_DIGITS)
+        other = padded_identifier(reference.get("spanID"), SPAN_DIGITS)
+        if parent is None and reference.get("refType") == "CHILD_OF" and trace == trace_id:
+            parent = other
+        elif (trace, other) != (trace_id, parent):
+            links.append({"trace_id": trace, "span_id": other, "attributes": {}})
     return parent, links
 
 

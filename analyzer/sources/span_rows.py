@@ -160,7 +160,10 @@ class SpanRows:
             listed = " and ".join(f"{count} {what}" for what, count in sorted(self._aside.items()))
             self._notes.append(f"set aside: {listed}, of which only spans are read")
         count = len(self._columns["position"])
-        frames = (*((Frame("span", self._table(count)),) if count else ()), *refused(self.options.label, self._refusals))
+        frames = (
+            *((Frame("span", self._table(count)),) if count else ()),
+            *refused(self.options.label, self._refusals),
+        )
         piece = Frames(
             frames,
             records=count + len(self._refusals) + self._set_aside,

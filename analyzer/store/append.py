@@ -49,7 +49,7 @@ class Append:
     def __enter__(self) -> Self:
         self.con.execute("BEGIN")
         put_copies_back(self.con)
-        _hand_over(self.con, self.record.path)
+        _hand_over(self.con, self.record.path, self.record.sha256)
         remove_file(self.con, self.record.path)
         return self
 
@@ -93,13 +93,16 @@ def remove_file(con: duckdb.DuckDBPyConnection, path: str) -> None:
     con.execute("DELETE FROM source_file WHERE path = ?", [path])
 
 
-def _hand_over(con: duckdb.DuckDBPyConnection, path: str) -> None:
-    """Give a path's rows to a copy of its file, if the ledger knows one: these are its rows as well."""
+def _hand_over(con: duckdb.DuckDBPyConnection, path: str, sha256: str) -> None:
+    """Give a path's rows to a copy of its file, if the ledger knows one: these are its rows as well.
+
+    Not where the same bytes are read again in another way: then the copy goes with them.
+    """
     row = con.execute(
         "SELECT c.path, f.records FROM source_file AS f JOIN source_file AS c ON c.sha256 = f.sha256"
         " AND c.run IS NOT DISTINCT FROM f.run AND c.path <> f.path"
-        " WHERE f.path = ? AND f.records > 0 AND c.records = 0 ORDER BY c.path LIMIT 1",
-        [path],
+        " WHERE f.path = ? AND f.sha256 <> ? AND f.records > 0 AND c.records = 0 ORDER BY c.path LIMIT 1",
+        [path, sha256],
     ).fetchone()
     if row is None:
         return

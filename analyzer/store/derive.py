@@ -125,9 +125,11 @@ def _by_metric(con: duckdb.DuckDBPyConnection, definition: catalog.Definition) -
 def _count_set_aside(con: duckdb.DuckDBPyConnection) -> None:
     """Spans of traces without a request count as set aside in the ledger of their file, beside its other kinds."""
     con.execute(
-        "UPDATE source_file SET set_aside = t.aside, kept = records - refused - duplicates - t.aside"
-        " FROM (SELECT f.path, f.other_kind + count(s.span_id) FILTER (NOT s.of_request) AS aside"
-        " FROM source_file AS f LEFT JOIN span_role AS s ON s.source_file = f.path GROUP BY f.path, f.other_kind) AS t"
+        "UPDATE source_file SET set_aside = other_kind + t.aside,"
+        " kept = records - refused - duplicates - other_kind - t.aside"
+        " FROM (SELECT f.path, count(s.span_id) FILTER (r.trace_id IS NULL) AS aside FROM source_file AS f"
+        " LEFT JOIN span AS s ON s.source_file = f.path"
+        " LEFT JOIN request_trace AS r ON r.run = s.run AND r.trace_id = s.trace_id GROUP BY f.path) AS t"
         " WHERE t.path = source_file.path"
     )
 

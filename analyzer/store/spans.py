@@ -33,7 +33,9 @@ def set_copies_aside(con: duckdb.DuckDBPyConnection) -> None:
     con.execute(_RANKED)
     con.execute("INSERT INTO span_copy FROM span WHERE rowid IN (SELECT id FROM ranked_copy WHERE extra)")
     con.execute(
-        "UPDATE span SET flag = concat_ws('; ', flag, ?) WHERE rowid IN (SELECT id FROM ranked_copy WHERE differs AND NOT extra)", [_DIFFER]
+        "UPDATE span SET flag = concat_ws('; ', flag, ?)"
+        " WHERE rowid IN (SELECT id FROM ranked_copy WHERE differs AND NOT extra)",
+        [_DIFFER],
     )
     con.execute(
         "UPDATE source_file AS f SET duplicates = f.duplicates + c.extra, kept = f.kept - c.extra"

@@ -24,7 +24,7 @@ SHELL = Path(sys.executable).with_name("duckdb")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("readme") / "analyze.duckdb"
     samples = str(CHECKOUT / "sample_traces")
-    ingesting.run([samples], str(path), run_name=None, source=None, keep_content=False, trace=None)
+    ingesting.run([samples], str(path))
     return path
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def store_file(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("store") / "run.duckdb"
     sample = str(checkout / "sample_traces" / "three-services")
-    ingesting.run([sample], str(path), run_name=None, source=None, keep_content=False, trace=None)
+    ingesting.run([sample], str(path))
     return path
 
 

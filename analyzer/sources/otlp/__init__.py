@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 class _Otlp:
     name = "otlp"
+    joins_lines = True
 
     def sniff(self, head: bytes, path: Path) -> bool:  # noqa: ARG002 (content decides, not the name)
         """Messages of OTLP, or JSON with one of its lists under the keys where OTLP or Tempo put them."""

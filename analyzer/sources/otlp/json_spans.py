@@ -75,9 +75,7 @@ def _paths(document: dict[str, Any]) -> list[Path]:
         inner = document.get(wrapper)
         if isinstance(inner, dict):
             paths += [
-                (wrapper, key)
-                for key, value in inner.items()
-                if (wrapper, key) in ARRAYS and isinstance(value, list)
+                (wrapper, key) for key, value in inner.items() if (wrapper, key) in ARRAYS and isinstance(value, list)
             ]
     return paths
 
@@ -136,9 +134,7 @@ def _lone_span_into(span: Any, position: int, place: str, rows: SpanRows) -> Non
     _span_into(span, resource, scope, position, place, rows)
 
 
-def _span_into(
-    span: Any, resource: Resource, scope: str | None, position: int, place: str, rows: SpanRows
-) -> None:
+def _span_into(span: Any, resource: Resource, scope: str | None, position: int, place: str, rows: SpanRows) -> None:
     try:
         own = _own_columns(span)
         own["scope"] = scope

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from analyzer.sources.span_values import OddRecordError, number, plain, whole_number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # A number as JSON writes it, or as JSON's text for a double does.
 _DOUBLE = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -39,7 +42,7 @@ def _list(raw: Any) -> list[Any]:
     return values
 
 
-_READ = {
+_READ: dict[str, Callable[[Any], Any]] = {
     "intValue": _integer,
     "int_value": _integer,
     "doubleValue": _double,

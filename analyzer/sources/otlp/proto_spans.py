@@ -82,9 +82,7 @@ def resource_into(group: bytes, position: int, place: str, rows: SpanRows) -> It
 def _has_span(found: Any) -> bool:
     """Whether a span of it has ids: another kind of message, read as spans, has none."""
     spans = [span for scoped in found.scope_spans for span in scoped.spans]
-    return not spans or any(
-        len(span.trace_id) == _TRACE_BYTES and len(span.span_id) == _SPAN_BYTES for span in spans
-    )
+    return not spans or any(len(span.trace_id) == _TRACE_BYTES and len(span.span_id) == _SPAN_BYTES for span in spans)
 
 
 def _other_kind(group: bytes) -> str | None:
@@ -101,9 +99,7 @@ def _other_kind(group: bytes) -> str | None:
     return None
 
 
-def _span_into(
-    span: Any, resource: Resource, scope: str | None, position: int, place: str, rows: SpanRows
-) -> None:
+def _span_into(span: Any, resource: Resource, scope: str | None, position: int, place: str, rows: SpanRows) -> None:
     try:
         start, odd_start = nanoseconds(span.start_time_unix_nano)
         end, odd_end = nanoseconds(span.end_time_unix_nano)
