@@ -126,8 +126,8 @@ def _count_set_aside(con: duckdb.DuckDBPyConnection) -> None:
     """Spans of traces without a request count as set aside in the ledger of their file."""
     con.execute(
         "UPDATE source_file AS f SET set_aside = s.aside, kept = f.records - f.refused - f.duplicates - s.aside"
-        " FROM (SELECT s.source_file, count(*) FILTER (r.trace_id IS NULL) AS aside FROM span AS s LEFT JOIN request_trace"
-        " AS r ON r.run = s.run AND r.trace_id = s.trace_id GROUP BY s.source_file) AS s"
+        " FROM (SELECT s.source_file, count(*) FILTER (r.trace_id IS NULL) AS aside FROM span AS s"
+        " LEFT JOIN request_trace AS r ON r.run = s.run AND r.trace_id = s.trace_id GROUP BY s.source_file) AS s"
         " WHERE s.source_file = f.path"
     )
 
