@@ -14,7 +14,13 @@ from analyzer.store import Store
 if TYPE_CHECKING:
     from pathlib import Path
 
-GOOD: dict[str, Any] = {"request": "r", "event": "sent", "clock": "c", "side": "client", "ns": 1_796_069_308_473_857_694}
+GOOD: dict[str, Any] = {
+    "request": "r",
+    "event": "sent",
+    "clock": "c",
+    "side": "client",
+    "ns": 1_796_069_308_473_857_694,
+}
 
 
 def taken(folder: Path, *texts: str) -> Store:
