@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import click
 
 from analyzer import diagnostics
@@ -68,16 +70,18 @@ def ingest(
         if row["note"]:
             diagnostics.note(f"{row['path']}: {row['note']}")
     if ledger.unchanged:
-        diagnostics.note(f"{ledger.unchanged} of these files were in the store already, byte for byte")
+        diagnostics.note(f"in the store already, byte for byte: {ledger.unchanged} of {len(ledger.rows)} files")
     if ledger.unknown:
         named = ", ".join(ledger.unknown[:_SHOWN]) + (" ..." if len(ledger.unknown) > _SHOWN else "")
-        diagnostics.note(f"{len(ledger.unknown)} files set aside, no source knows them: {named}")
+        diagnostics.note(f"set aside, no source knows them ({len(ledger.unknown)}): {named}")
     for path, why in ledger.lookalikes[:_SHOWN]:
         diagnostics.note(f"{path}: {why}")
     for refusal in ledger.refusals:
         diagnostics.note(f"refused: {refusal['source_file']}, {refusal['position']}: {refusal['reason']}")
     if ledger.refusals:
-        diagnostics.note("`analyze sql 'FROM refused'` lists every refused record")
+        total = sum(row["refused"] for row in ledger.rows)
+        where = "" if store == options.DEFAULT_STORE else f" --store {shlex.quote(store)}"
+        diagnostics.note(f"{total} records refused in all; `analyze sql{where} 'FROM refused'` lists them")
     if strict and ledger.refusals:
         raise SourceError("records were refused, and --strict allows none", "mend them, or leave --strict out")
 

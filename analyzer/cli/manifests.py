@@ -62,8 +62,9 @@ def freeze(manifest: str, post_hoc: str | None) -> None:
 @click.command()
 @click.argument("manifest", metavar="RUN.json")
 @_POST_HOC
+@click.option("--no-promise", is_flag=True, help="Seal a run for which nothing was promised.")
 @click.pass_context
-def seal(context: click.Context, manifest: str, post_hoc: str | None) -> None:
+def seal(context: click.Context, manifest: str, post_hoc: str | None, no_promise: bool) -> None:
     """Bind the manifest to its raw files after the run: path, bytes, sha256 and rows of each.
 
     \b
@@ -72,5 +73,5 @@ def seal(context: click.Context, manifest: str, post_hoc: str | None) -> None:
     """
     from analyzer.jobs import sealing
 
-    document = sealing.seal(manifest, post_hoc=post_hoc, trace=context.obj)
+    document = sealing.seal(manifest, post_hoc=post_hoc, no_promise=no_promise, trace=context.obj)
     click.echo(document["artifact"]["run_id"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import click
 
 from analyzer.cli import options, printing
@@ -33,19 +35,21 @@ def report(context: click.Context, manifest_path: str, out: str | None, store: s
     if differing:
         columns = ("path", "what", "expected", "actual", "likely")
         printing.show(columns, [[getattr(d, name) for name in columns] for d in differing], json_wanted=json_wanted)
+        many = "one difference" if len(differing) == 1 else f"{len(differing)} differences"
+        stale = reporting.stale_page(declared, out)
         raise DriftError(
-            f"there is no report: {len(differing)} differences between {manifest_path} and what lies on disk",
-            _advice(differing[0].what),
+            f"there is no report: {many} between {manifest_path} and what lies on disk{stale}",
+            _advice(differing[0].what, manifest_path),
         )
     written = reporting.write(declared, store_path=store, out=out, trace=context.obj)
     rows = [("page", str(written.page)), ("summary", str(written.summary))]
-    rows += [(f"promise {name}", verdict) for name, verdict in written.verdicts]
+    rows += [(f"promise {name}", verdict) for name, verdict in written.verdicts] or [("promise", "none was made")]
     printing.show(("what", "value"), rows, json_wanted=json_wanted)
 
 
-def _advice(what: str) -> str:
+def _advice(what: str, path: str) -> str:
     if what == "unsealed":
-        return "seal it first: `analyze seal RUN.json`"
+        return f"seal it first: `analyze seal {shlex.quote(path)}`"
     if what == "contract":
-        return 'restore the contract, or say why it changed: `analyze seal --post-hoc "why" RUN.json`'
+        return f'restore the contract, or say why it changed: `analyze seal --post-hoc "why" {shlex.quote(path)}`'
     return "restore the sealed files, or seal what is there now as a new run"

@@ -68,13 +68,19 @@ def _refuse(fault: OSError) -> NoReturn:
     raise SourceError(f"{fault.filename} cannot be listed: {fault.strerror}", "check its permissions") from fault
 
 
+def _is_our_report(name: str, beside: Sequence[str]) -> bool:
+    """Whether a file is a report of ours, or its summary, lying beside the raw files."""
+    stem = name.removesuffix(".summary.json").removesuffix(".html")
+    return stem != name and f"{stem}.html" in beside and f"{stem}.summary.json" in beside
+
+
 def _walk(folder: Path, label: str) -> Iterator[tuple[Path, str]]:
     """Files, and links to folders, below a folder in the order of their names, hidden ones left out."""
     for place, folders, files in os.walk(folder, onerror=_refuse):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         links = [name for name in folders if Path(place, name).is_symlink()]
         for name in sorted([*files, *links]):
-            if not name.startswith("."):
+            if not name.startswith(".") and not _is_our_report(name, files):
                 path = Path(place) / name
                 yield path, os.path.join(label, path.relative_to(folder))  # noqa: PTH118 (a label keeps what was typed)
 

@@ -11,8 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def query(store_path: str, text: str, trace: Callable[[str], None] | None) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Column names and rows. QueryError when the query does not run."""
+Answers = list[tuple[list[str], list[tuple[Any, ...]]]]
+
+
+def query(store_path: str, text: str, trace: Callable[[str], None] | None) -> Answers:
+    """Column names and rows of each statement. QueryError when one does not run."""
     with Store(store_path, read_only=True, trace=trace) as store:
         if store.is_derived:
             return store.query(text)

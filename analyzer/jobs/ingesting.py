@@ -56,17 +56,31 @@ def run(
         if not outcomes:
             raise SourceError(f"there is no file to read in {', '.join(paths)}", "name the files themselves")
         if all(outcome.state == "unknown" for outcome in outcomes):
-            raise SourceError(_none_known(outcomes, paths), "`analyze sources` lists the formats")
+            raise SourceError(_none_known(files, outcomes, paths), "`analyze sources` lists the formats")
         _settle(store, files, run_name)
+        _warn_of_mixing(store)
         with diagnostics.progress("deriving", None) as bar:
             store.derive(bar.advance)
         return _ledger(store, outcomes)
 
 
-def _none_known(outcomes: Sequence[ingest.FileOutcome], paths: Sequence[str]) -> str:
-    said = f"none of the {len(outcomes)} files in {', '.join(paths)} is of a format that a source knows"
-    told = next((outcome for outcome in outcomes if outcome.note), None)
-    return f"{said}; of {told.label}: {told.note}" if told else said
+def _warn_of_mixing(store: Store) -> None:
+    """Files of several folders under the name that nobody gave are likely several experiments."""
+    rows = store.fetch("SELECT path FROM source_file WHERE run = 'default' AND records > 0")
+    folders = sorted({str(Path(row["path"]).parent) for row in rows})
+    if len(folders) > 1:
+        diagnostics.note(
+            f"run default now holds files of {len(folders)} folders, and its numbers are over all of them; where they"
+            " are runs of their own, name each with --run"
+        )
+
+
+def _none_known(files: Sequence[ingest.Found], outcomes: Sequence[ingest.FileOutcome], paths: Sequence[str]) -> str:
+    """That nothing could be read, and why, where one can tell."""
+    empty = all(file.path.stat().st_size == 0 for file in files)
+    what = "nothing but empty files" if empty else "no file of a format that a source knows"
+    told = next((f"; {outcome.label}: {outcome.note}" for outcome in outcomes if outcome.note), "")
+    return f"{', '.join(paths)}: {what}{told}"
 
 
 def _settle(store: Store, files: Sequence[ingest.Found], run_name: str | None) -> None:

@@ -57,6 +57,12 @@ def write(
     return Written(page, summary, list(built.verdicts))
 
 
+def stale_page(declared: Manifest, out: str | None) -> str:
+    """A word on a page that an earlier report left where this one would stand."""
+    page = Path(out) if out else declared.path.with_suffix(".html")
+    return f" ({page} is from before they differed)" if page.is_file() else ""
+
+
 def _facts(declared: Manifest, labels: dict[str, str]) -> report.ReportFacts:
     artifact = declared.artifact
     return report.ReportFacts(

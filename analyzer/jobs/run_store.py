@@ -33,13 +33,26 @@ def open_store(manifest: Manifest, named: str | None, trace: Callable[[str], Non
             f"{path.parent} cannot be made: {fault.strerror}", "name a store elsewhere with --store"
         ) from fault
     try:
-        return Store(path, create=True, trace=trace)
+        store = Store(path, create=True, trace=trace)
     except StoreBusyError:
         raise
     except StoreError:
-        path.unlink(missing_ok=True)
-        path.with_name(path.name + ".wal").unlink(missing_ok=True)
-        return Store(path, create=True, trace=trace)
+        return _anew(path, trace)
+    if not _of_another(store, manifest.name):
+        return store
+    store.close()
+    return _anew(path, trace)
+
+
+def _anew(path: Path, trace: Callable[[str], None] | None) -> Store:
+    path.unlink(missing_ok=True)
+    path.with_name(path.name + ".wal").unlink(missing_ok=True)
+    return Store(path, create=True, trace=trace)
+
+
+def _of_another(store: Store, name: str) -> bool:
+    """Whether a manifest of another name has filled this store."""
+    return bool(store.fetch("SELECT 1 FROM run_setting WHERE manifest IS NOT NULL AND manifest <> ?", [name]))
 
 
 def is_known(path: Path) -> bool:

@@ -25,10 +25,18 @@ def freeze(path: str, post_hoc: str | None) -> str:
     return str(document["artifact"]["contract_sha256"])
 
 
-def seal(path: str, *, post_hoc: str | None, trace: Callable[[str], None] | None) -> dict[str, Any]:
-    """Bind the manifest to the bytes of its raw files and write it; the sealed document."""
+def seal(path: str, *, post_hoc: str | None, no_promise: bool, trace: Callable[[str], None] | None) -> dict[str, Any]:
+    """Bind the manifest to the bytes of its raw files and write it; the sealed document.
+
+    UsageFault where it promises nothing and nobody said so: the contract is fixed from here on.
+    """
     declared = _with_files(manifest.load(path))
     run_store.check_readable(declared)
+    if not manifest.declared(declared.document, "measurement", "slo") and not no_promise:
+        raise UsageFault(
+            f"{path} promises nothing: measurement.slo is empty, and sealing fixes it",
+            "write the promise first (docs/manifest.md has an example), or say --no-promise",
+        )
     with run_store.open_store(declared, None, trace) as store:
         labels = run_store.take_in(store, declared)
         rows = store.fetch("SELECT path, records, first_ns, last_ns, source, sha256 FROM source_file ORDER BY path")
@@ -136,7 +144,8 @@ def _raw(store: Store, run: str, folder: Path) -> list[dict[str, str]]:
         real = Path(row["path"]).resolve()
         if not real.is_relative_to(here):
             raise UsageFault(
-                f"{row['path']} does not lie below {folder}", "write run.json into the folder above the raw files"
+                f"{row['path']} does not lie below {folder}",
+                "write run.json into the folder above them; runs that share a store want names: ingest --run NAME",
             )
         listed.append({"path": real.relative_to(here).as_posix()})
     return listed

@@ -99,7 +99,10 @@ def _checks() -> list[tuple[str, str]]:
             )
     checks += [(f"{_text(field)} IS NULL", f"'{field} is missing'") for field in ("event", "clock", "side")]
     checks += [
-        (f"{_text(field)} NOT IN ({_listed(words)})", f"'{field} ' || {_text(field)} || ' is not known'")
+        (
+            f"{_text(field)} NOT IN ({_listed(words)})",
+            f"'{field} ' || left({_text(field)}, 40) || ' is none of {', '.join(words)}'",
+        )
         for field, words in _WORDS.items()
     ]
     checks += [

@@ -190,21 +190,25 @@ class Store:
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
-    def query(self, text: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """Column names and rows of a user's query. QueryError says what the database says of it, in one line."""
+    def query(self, text: str) -> list[tuple[list[str], list[tuple[Any, ...]]]]:
+        """Column names and rows of each statement of a user's. QueryError says what the database says, in one line."""
         if self._trace:
             self._trace(text)
         try:
-            cursor = self._con.execute(text)
-            if cursor is None:
+            statements = self._con.extract_statements(text)
+            if not statements:
                 raise QueryError("there is no query in it", "write one, such as 'FROM percentile'")
-            return [column[0] for column in cursor.description or ()], cursor.fetchall()
+            answers = []
+            for statement in statements:
+                cursor = self._con.execute(statement)
+                answers.append(([column[0] for column in cursor.description or ()], cursor.fetchall()))
         except duckdb.InterruptException:
             raise
         except duckdb.Error as fault:
             lines = [line.strip() for line in str(fault).splitlines() if line.strip()]
             hint = next((line for line in lines[1:] if line.startswith(("Did you mean", "Candidate"))), "")
             raise QueryError(f"the query does not run: {lines[0]}", hint) from fault
+        return answers
 
     def definition(self, name: str) -> str:
         """The SQL that defines a view or stored table."""

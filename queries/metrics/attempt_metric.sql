@@ -52,7 +52,8 @@ SELECT
   elapsed_why(engine_arrived_ns, engine_done_ns) AS e2e_engine_why,
   CASE WHEN whole_why IS NULL AND outputs_why IS NULL AND output_tokens > first_tokens AND one_chunk_why IS NULL AND tokens_why IS NULL
     THEN elapsed_ms(client_first_content_ns, client_last_content_ns) / (output_tokens - first_tokens) END AS tpot_ms,
-  coalesce(whole_why, outputs_why, CASE WHEN output_tokens <= first_tokens THEN 'no token after the first chunk' END, absent_why, one_chunk_why, tokens_why,
+  coalesce(whole_why, outputs_why, CASE WHEN output_tokens < first_chunk_tokens THEN 'token counts contradict' END,
+    CASE WHEN output_tokens <= first_tokens THEN 'no token after the first chunk' END, absent_why, one_chunk_why, tokens_why,
     CASE WHEN output_tokens IS NULL THEN 'output tokens not recorded' END,
     elapsed_why(client_first_content_ns, client_last_content_ns)) AS tpot_why,
   CASE WHEN first_chunk_tokens IS NULL THEN 'assumed' ELSE 'known' END AS first_chunk,

@@ -4,8 +4,9 @@ WITH account AS (
   SELECT
     a.run, a.request_id, a.attempt, a.attempt_id, 'client' AS side, 1 AS place, a.client_clock AS clock, 0 AS shift_ns, 0 AS error_ns,
     coalesce(a.client_scheduled_ns, a.client_sent_ns) AS start_ns, a.client_first_content_ns AS first_ns, a.client_done_ns AS end_ns,
-    a.outcome, a.client_clock AS head_clock
+    v.outcome, a.client_clock AS head_clock
   FROM attempt AS a
+  JOIN side_view AS v ON v.attempt_id = a.attempt_id AND v.side = 'client'
   WHERE a.client_clock IS NOT NULL
   UNION ALL
   SELECT
@@ -13,9 +14,10 @@ WITH account AS (
     CASE WHEN a.client_clock IS NULL THEN 0 ELSE c.gateway_to_client_ns END,
     CASE WHEN a.client_clock IS NULL THEN 0 ELSE c.gateway_to_client_error_ns END,
     a.gateway_arrived_ns, a.gateway_first_content_ns, a.gateway_done_ns,
-    a.outcome, coalesce(a.client_clock, a.gateway_clock)
+    v.outcome, coalesce(a.client_clock, a.gateway_clock)
   FROM attempt AS a
   JOIN attempt_clock AS c ON c.attempt_id = a.attempt_id
+  JOIN side_view AS v ON v.attempt_id = a.attempt_id AND v.side = 'gateway'
   WHERE a.gateway_clock IS NOT NULL
   UNION ALL
   SELECT
@@ -24,9 +26,10 @@ WITH account AS (
     CASE WHEN a.client_clock IS NOT NULL THEN c.engine_to_client_error_ns
          WHEN a.gateway_clock IS NOT NULL THEN c.engine_to_gateway_error_ns ELSE 0 END,
     a.engine_arrived_ns, a.engine_first_token_ns, a.engine_done_ns,
-    a.outcome, coalesce(a.client_clock, a.gateway_clock, a.engine_clock)
+    v.outcome, coalesce(a.client_clock, a.gateway_clock, a.engine_clock)
   FROM attempt AS a
   JOIN attempt_clock AS c ON c.attempt_id = a.attempt_id
+  JOIN side_view AS v ON v.attempt_id = a.attempt_id AND v.side = 'engine'
   WHERE a.engine_clock IS NOT NULL
 ), zeroed AS (
   -- A side whose clock nothing relates to the request's starts at its own zero.
@@ -48,6 +51,7 @@ SELECT
 FROM zeroed;
 
 COMMENT ON VIEW request_timeline IS 'One row per attempt and side that saw it: when it began, showed its first content and ended, counted from the start of its request';
+COMMENT ON COLUMN request_timeline.outcome IS 'How it ended as this side saw it; NULL when it did not see the end';
 COMMENT ON COLUMN request_timeline.place IS 'Order of the sides, outermost first';
 COMMENT ON COLUMN request_timeline.related IS 'Whether this clock is the request''s, or declared to relate to it; if not, the row starts at its own zero';
 COMMENT ON COLUMN request_timeline.error_ms IS 'Declared error of the relation of the clocks, ms';

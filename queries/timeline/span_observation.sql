@@ -5,7 +5,10 @@ WITH ranked AS (
     r.*,
     bool_or(looks = 'http') OVER (
       PARTITION BY run, trace_id, clock, coalesce(service, '')
-    ) AS has_http
+    ) AS has_http,
+    bool_or(looks = 'engine') OVER (
+      PARTITION BY run, trace_id, clock, coalesce(service, '')
+    ) AS has_engine
   FROM span_role AS r
   WHERE role IS NOT NULL
 ), enclosing AS (
@@ -58,6 +61,7 @@ LEFT JOIN own_tenant AS o ON o.run = s.run AND o.trace_id = s.trace_id AND o.spa
 LEFT JOIN trace_tenant AS t ON t.run = s.run AND t.trace_id = s.trace_id
 -- A gateway writes an HTTP server span and its own one for the same request: the HTTP span saw it whole.
 WHERE NOT (s.looks = 'proxy' AND s.has_http)
+  AND NOT (s.role = 'engine' AND s.looks = 'http' AND s.has_engine)
   -- A framework's span around the client library's own: the inner one made the call.
   AND NOT (s.role = 'client' AND EXISTS (
     SELECT 1 FROM ranked AS i

@@ -25,6 +25,8 @@ SELECT
   f.*,
   CASE
     WHEN looks = 'engine' THEN 'engine'
+    -- A request that the engine's own HTTP layer refused has no engine span.
+    WHEN looks = 'http' AND k.is_engine AND status_code >= 400 THEN 'engine'
     WHEN looks IN ('http', 'proxy') AND NOT k.is_engine THEN 'gateway'
     WHEN looks = 'model_call' AND NOT coalesce(k.is_server OR k.is_engine, false) THEN 'client'
   END AS role

@@ -71,7 +71,7 @@ def sealed(log: Path, made_once: Path) -> Path:
 @pytest.fixture
 def mounted(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
     """Give a function that mounts a file system in memory with the options it is given."""
-    made = []
+    made: list[Path] = []
 
     def mount(options: str) -> Path:
         place = tmp_path / f"mount-{len(made)}"

@@ -57,14 +57,14 @@ def test_a_file_that_no_source_knows_is_set_aside_with_a_note_in_a_folder(work: 
     (work / "notes.txt").write_text("hello\n")
     (work / "nothing.jsonl").write_bytes(b"")
     ran = well("ingest", ".", cwd=work)
-    assert ran.notes == ["2 files set aside, no source knows them: ./notes.txt, ./nothing.jsonl"]
+    assert ran.notes == ["set aside, no source knows them (2): ./notes.txt, ./nothing.jsonl"]
     assert [row["path"] for row in ran.rows] == [f"./{log.name}"]
 
 
 def test_a_folder_of_unknown_files_only_is_refused(work: Path) -> None:
     (work / "notes").mkdir()
     (work / "notes" / "notes.txt").write_text("hello\n")
-    assert refusal(analyze("ingest", "notes", cwd=work), 3).startswith("none of the 1 files in notes is of a format")
+    assert refusal(analyze("ingest", "notes", cwd=work), 3).startswith("notes: no file of a format that a source knows")
     assert names(work) == {"notes", "notes/notes.txt"}
 
 
@@ -241,7 +241,7 @@ def test_broken_lines_in_the_middle_are_refused_one_by_one_in_the_order_of_the_f
         "refused: log.jsonl, line 4: not a JSON object",
         "refused: log.jsonl, line 14: not valid JSON",
         "refused: log.jsonl, line 15: not valid JSON",
-        "`analyze sql 'FROM refused'` lists every refused record",
+        "5 records refused in all; `analyze sql 'FROM refused'` lists them",
     ]
 
 

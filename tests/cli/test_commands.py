@@ -140,7 +140,7 @@ def test_ingest_twice_changes_nothing_and_says_so(work: Path) -> None:
     before = content(work)
     second = well("ingest", "traces", cwd=work)
     assert second.out == first.out
-    assert "2 of these files were in the store already, byte for byte" in second.notes
+    assert "in the store already, byte for byte: 2 of 2 files" in second.notes
     assert content(work) == before
 
 
@@ -338,7 +338,7 @@ def day_and_night(work: Path) -> Path:
         write(work / f"{name}.jsonl", lines(text))
         declare(work, [f"{name}.jsonl"], name=name)
     for name in ("day", "night"):
-        well("seal", f"{name}.json", cwd=work)
+        well("seal", "--no-promise", f"{name}.json", cwd=work)
     return work
 
 
@@ -383,7 +383,7 @@ def test_a_report_leaves_the_rows_of_other_runs_out(work: Path, sealed: Path) ->
 def test_a_file_that_another_manifest_has_claimed_is_refused(work: Path, sealed: Path) -> None:
     report(work, sealed, "--store", "shared.duckdb")
     twin = declare(work, ["log.jsonl"], name="twin")
-    well("seal", twin.name, cwd=work)
+    well("seal", "--no-promise", twin.name, cwd=work)
     said = refusal(analyze("report", "--manifest", twin.name, "--store", "shared.duckdb", cwd=work), 2)
     assert said.startswith("log.jsonl is already part of run night in shared.duckdb")
     assert not (work / "twin.html").exists()
@@ -401,8 +401,8 @@ def test_a_run_of_that_name_with_other_files_is_refused(work: Path, sealed: Path
 def test_two_files_of_the_same_bytes_can_be_sealed_and_reported(work: Path, log: Path) -> None:
     shutil.copy(log, work / "copy.jsonl")
     path = declare(work, ["log.jsonl", "copy.jsonl"], name="twice")
-    well("seal", path.name, cwd=work)
-    well("seal", path.name, cwd=work)
+    well("seal", "--no-promise", path.name, cwd=work)
+    well("seal", "--no-promise", path.name, cwd=work)
     report(work, path)
     report(work, path, "--store", "shared.duckdb")
     report(work, path, "--store", "shared.duckdb")
@@ -435,11 +435,11 @@ def test_a_manifest_from_new_seals_and_reports_as_it_stands(work: Path, log: Pat
     document = json.loads((work / "run.json").read_text())
     assert (document["name"], document["artifact"]["raw"]) == ("default", [{"path": "log.jsonl"}])
     assert document["workload"]["output_tokens"] == {"p50": 4, "p95": 11, "max": 11}
-    sealed_as = well("seal", "run.json", cwd=work).out.strip()
+    sealed_as = well("seal", "--no-promise", "run.json", cwd=work).out.strip()
     assert len(sealed_as) == 16
     report(work, Path("run.json"))
     assert (work / "run.html").is_file()
-    assert well("seal", "run.json", cwd=work).out.strip() == sealed_as
+    assert well("seal", "--no-promise", "run.json", cwd=work).out.strip() == sealed_as
 
 
 def test_a_new_manifest_takes_the_place_of_nothing(work: Path, stored: Path) -> None:
@@ -462,7 +462,7 @@ def test_freezing_twice_gives_one_hash_and_a_changed_contract_wants_a_reason(wor
     path.write_text(json.dumps(document))
     refusal(analyze("freeze", path.name, cwd=work), 4)
     assert well("freeze", path.name, "--post-hoc", "the model was misnamed", cwd=work).out != first
-    well("seal", path.name, cwd=work)
+    well("seal", "--no-promise", path.name, cwd=work)
     report(work, path)
     assert "the model was misnamed" in (work / "r.html").read_text(encoding="utf-8")
 

@@ -38,7 +38,7 @@ def test_headings_are_findings_of_the_serialized_burst(sample_report: Callable[[
     assert headings["percentiles"] == (
         "Time to first content, client side: p50 and p95 not reached, over all 192 requests"
     )
-    assert headings["attainment"] == "The curve stops at 19.8 %: 154 of 192 never got first content"
+    assert headings["attainment"] == "The curve stops at 19.8 %: 154 of 192 failed with no first content recorded"
     assert headings["stages"] == "Where the time to first content went"
     assert headings["boundaries"].endswith("nothing recorded by the gateway and engine")
 

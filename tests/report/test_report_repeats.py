@@ -55,7 +55,14 @@ def test_another_process_time_zone_and_hash_seed_give_the_same_bytes(
         ingest.apply_manifest(store, declared)
         store.derive()
     environment = {**os.environ, "PYTHONHASHSEED": "7", "TZ": "Pacific/Chatham", "LC_ALL": "C"}
-    command = [sys.executable, "-c", ALONE, str(Path(__file__).parents[1]), str(tmp_path / "s.duckdb"), str(declared.path)]
+    command = [
+        sys.executable,
+        "-c",
+        ALONE,
+        str(Path(__file__).parents[1]),
+        str(tmp_path / "s.duckdb"),
+        str(declared.path),
+    ]
     printed = subprocess.run(
         command, env=environment, check=True, capture_output=True, text=True, cwd=Path(__file__).parents[2]
     )

@@ -74,7 +74,7 @@ def test_promise_and_ledger_stand_by_themselves(sample_report: Callable[[str], R
     promise = summary["promise"]
     assert promise["verdict"] == "broken"
     assert promise["objective"] == "At least 95 % of requests get their first content within 5 s."
-    assert promise["evidence"].startswith("5 of 192 did (2.60 %, 95 % interval 1.12 to 5.95 %); 187 did not.")
+    assert promise["evidence"].startswith("5 of 192 did (2.60 %, 95 % Wilson interval 1.12 to 5.95 %); 187 did not.")
     assert promise["low"] == promise["high"] == 5 / 192
     assert summary["promises"] == [promise]
     ledger = summary["ledger"]
@@ -87,7 +87,10 @@ def test_what_cannot_be_judged_is_said_in_the_evidence(sample_report: Callable[[
     assert promise["verdict"] == "cannot tell"
     assert "29 of 36 surely did (80.6 to 94.4 %" in promise["evidence"]
     assert "5 cannot be judged" in promise["evidence"]
-    assert "at least 66.6 % and at most 99.0 % keep it, and 90 % lies between" in promise["evidence"]
+    assert (
+        "at least 66.6 % keep it, or at most 99.0 %, each an exact one-sided bound; 90 % lies between"
+        in promise["evidence"]
+    )
 
 
 def test_only_rows_of_this_run_are_in_it(sample_report: Callable[[str], Report]) -> None:

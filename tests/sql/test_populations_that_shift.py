@@ -250,3 +250,36 @@ def test_an_undetermined_average_may_still_fall(tmp_path: Path) -> None:
     text = "a sent 0 streamed=true\na first_content 10 tokens=1\na last_content 170 output_tokens=3\na done 180 outcome=cancelled"
     made = store(tmp_path, lines(text), slo=[slo("tpot", 50)])
     assert rows(made, "SELECT state FROM request_slo") == [("undetermined",)]
+
+
+def test_a_first_chunk_of_more_tokens_than_the_answer_is_a_contradiction(tmp_path: Path) -> None:
+    made = store(
+        tmp_path,
+        lines("a sent 0\na first_content 10 tokens=4\na last_content 50 output_tokens=3\na done 60 outcome=ok"),
+        slo=[slo("tpot", 50)],
+    )
+    assert rows(made, "SELECT tpot_ms, tpot_why FROM attempt_metric") == [(None, "token counts contradict")]
+    assert rows(made, f"SELECT n, unknown FROM attainment WHERE {TOTAL}") == [(1, 1)]
+
+
+def test_a_request_that_the_engines_http_layer_refused_is_a_failure_of_the_engine(tmp_path: Path) -> None:
+    def http(trace: str, number: int, status: int) -> dict[str, object]:
+        return span(
+            trace,
+            number,
+            service="vllm",
+            scope="fastapi",
+            kind=2,
+            start=0,
+            end=200,
+            attributes={"http.route": "/v1/chat/completions", "http.response.status_code": status},
+        )
+
+    spans = [
+        http(T1, 1, 200),
+        engine_span(T1, 2, start=1, ttft=100, queue=20, prefill=60, decode=30, tokens=5),
+        http(T2, 3, 400),
+    ]
+    made = store(tmp_path, spans=spans)
+    assert rows(made, "SELECT offered, ok, error FROM ledger WHERE load_point = '(all)'") == [(2, 1, 1)]
+    assert rows(made, "SELECT count(*) FROM observation WHERE side = 'engine'") == [(2,)]

@@ -25,9 +25,10 @@ def section(evidence: Evidence) -> Section:
         return Section("attainment", "Attainment", "Attainment", tables=tables, empty="" if tables else why)
     limits = sorted({row["limit_ms"] for row in evidence.ask("slo", metric=metric).rows})
     what, since = _words(evidence)
+    many = numbers.count(curve.rows[0]["n"])
     sub = (
-        f"Share of all {numbers.count(curve.rows[0]['n'])} requests with {what} by time since {since},"
-        f" {evidence.head} clock. A failure never arrives: it keeps the curve below 100 %."
+        f"Share of all {many} requests that were answered and had {what}, by time since {since}, {evidence.head} clock."
+        " A failure never arrives, whatever it showed before: it keeps the curve below 100 %."
     )
     spec = curve_figure.spec(curve.rows, limits, since)
     figure = Figure("figure-attainment", f"Share of requests with {what} by time", spec)
@@ -61,10 +62,10 @@ def heading(evidence: Evidence, rows: tuple[Row, ...]) -> str:
     n, failed = row["n"], row["failed"]
     sure, possible = curve_figure.plateau(rows, "high_ms"), curve_figure.plateau(rows, "low_ms")
     if failed == n:
-        return f"None of {sentences.plural(n, 'request')} got {what}"
+        return f"None of {sentences.plural(n, 'request')} was answered"
     if sure == possible and failed:
-        never = f"{numbers.count(failed)} of {numbers.count(n)}"
-        return f"The curve stops at {numbers.share(sure)}: {never} never got {what}"
+        many = f"{numbers.count(failed)} of {numbers.count(n)}"
+        return f"The curve stops at {numbers.share(sure)}: {many} failed{_after(evidence, metric, what)}"
     if sure != possible:
         ends = f"{numbers.share(sure, sign=False)} and {numbers.share(possible)}"
         whose = sentences.plural(row["undetermined"] or row["unknown"], "request")
@@ -72,6 +73,13 @@ def heading(evidence: Evidence, rows: tuple[Row, ...]) -> str:
         return f"The curve stops between {ends}, because {whose} {why}"
     whom = "The one request" if n == 1 else f"All {numbers.count(n)} requests"
     return f"{whom} got {what} within {numbers.time(rows[-1]['high_ms'])}"
+
+
+def _after(evidence: Evidence, metric: str, what: str) -> str:
+    """How many got their first content and failed all the same."""
+    ok, reached = (evidence.ask("percentile", metric=metric, population=p, where=WHOLE).rows for p in ("ok", "reached"))
+    after = (reached[0]["n"] if reached else 0) - (ok[0]["n"] if ok else 0)
+    return f", {numbers.count(after)} of them after {what}" if after > 0 else f" with no {what} recorded"
 
 
 def _curve_table(metric: str, curve: Answer) -> Table:

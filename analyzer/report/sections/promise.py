@@ -73,7 +73,7 @@ def _evidence(row: Row) -> list[str]:
         return [f"{row['why'][:1].upper()}{row['why'][1:]}."]
     n, open_ends = numbers.count(row["n"]), row["undetermined"] + row["unknown"]
     said = f"{numbers.count(row['good'])} of {n} {'surely did' if open_ends else 'did'}"
-    interval = f"95 % interval {numbers.share_range(row['ci_low'], row['ci_high'])}"
+    interval = f"95 % Wilson interval {numbers.share_range(row['ci_low'], row['ci_high'])}"
     told = [f"{said} ({numbers.share_range(row['share_low'], row['share_high'])}, {interval}); {_others(row)}."]
     told.append(_deciding(row))
     if row["not_applicable"]:
@@ -103,5 +103,5 @@ def _deciding(row: Row) -> str:
         return (
             f"With {confidence} confidence at most {high} keep it, and {target} was promised (exact one-sided bound)."
         )
-    between = f"at least {low} and at most {high} keep it, and {target} lies between"
+    between = f"at least {low} keep it, or at most {high}, each an exact one-sided bound; {target} lies between"
     return f"With {confidence} confidence {between}: {row['why']}."

@@ -166,7 +166,7 @@ def _table(rows: tuple[Row, ...], sql: str) -> Table:
             table.number(row["attempt"]),
             table.words(row["side"]),
             table.words(row["clock"]),
-            table.words(row["outcome"], kind="" if row["outcome"] == "ok" else "bad"),
+            table.words(row["outcome"] or "end not seen", kind="" if row["outcome"] == "ok" else "bad"),
             *(_offset(row[key], unit) for key in ("start_ms", "first_ms", "end_ms")),
         )
         for row in sorted(rows, key=lambda row: (row["request_id"], row["attempt"], row["place"]))
