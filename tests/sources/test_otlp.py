@@ -133,7 +133,6 @@ def test_the_request_id_among_a_gateways_headers_is_kept(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "line",
     [
-        '{"resourceMetrics": []}',
         "{}",
         "[]",
         '{"resourceSpans": 5}',
