@@ -19,6 +19,7 @@ Path = tuple[str, ...]
 WHOLE: Path = ("",)  # not an array inside the document, but the document itself
 
 TORN = "torn: the file ends inside it"
+NO_OBJECT = "it stands where an object belongs"
 _BLOCK = 1024 * 1024
 _LONGEST_KEY = 64 * 1024
 _DEEPEST = 1_000_000
@@ -254,7 +255,7 @@ class Pieces:
         self._take_gap(index)
         if self._gap_sample:
             at = self._here(index)
-            yield Piece(at.line, at.offset, self._gap_sample, fault="it stands where an object belongs")
+            yield Piece(at.line, at.offset, self._gap_sample, fault=NO_OBJECT)
         self._gap_sample, self._gap = b"", None
 
     def _between_documents(self) -> Piece | None:

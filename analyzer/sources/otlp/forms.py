@@ -11,7 +11,7 @@ from analyzer.sources.base import HEAD_BYTES, MEGABYTE
 from analyzer.sources.documents import TORN, Pieces
 from analyzer.sources.opening import open_bytes
 from analyzer.sources.otlp import messages
-from analyzer.sources.otlp.json_spans import ARRAYS, BATCHES, FLAT
+from analyzer.sources.otlp.json_spans import ARRAYS, BATCHES, FLAT, LISTED
 from analyzer.sources.span_values import loaded
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ _SPACE = b" \t\r\n\x00"
 _SCOPES = re.compile(rb'"(scopeSpans|scope_spans|instrumentationLibrarySpans|instrumentation_library_spans)"')
 _TIMES = re.compile(rb'"(startTimeUnixNano|start_time_unix_nano)"')
 _DOCUMENT = re.compile(rb"^[ \t\r\x00]*[{\[]", re.MULTILINE)
+# A line that begins so is one, whatever odd lines stand before it.
+_DOCUMENT_OF_SPANS = re.compile(rb'^[ \t\x00]*(?:\[\s*)?\{\s*"(resourceSpans|resource_spans)"\s*:\s*\[', re.MULTILINE)
 _SAME_BEGINNING = 12
 
 
@@ -37,6 +39,8 @@ class Form(Enum):
 
 def holds_otlp(stream: IO[bytes], start: bytes) -> bool:
     """Whether JSON text has one of OTLP's lists where OTLP or Tempo put it."""
+    if _DOCUMENT_OF_SPANS.search(start):
+        return True
     pieces = Pieces(stream, ARRAYS, MEGABYTE, max_depth=HEAD_BYTES)
     for _ in pieces:
         if _are_otlp(pieces, start):
@@ -49,6 +53,7 @@ def _are_otlp(pieces: Pieces, start: bytes) -> bool:
     return any(
         _SCOPES.search(start) if path in BATCHES else _TIMES.search(start) if path in FLAT else True
         for path in pieces.seen
+        if path != LISTED
     )
 
 

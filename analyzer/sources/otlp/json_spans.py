@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from analyzer.sources.documents import NO_OBJECT
 from analyzer.sources.otlp.json_values import pairs
 from analyzer.sources.span_rows import ODD_FORMS, Resource, flag_of
 from analyzer.sources.span_values import (
@@ -36,12 +37,13 @@ def _under(*names: str) -> frozenset[Path]:
 
 BATCHES = _under("batches")
 FLAT = frozenset({("spans",)})
+LISTED: Path = ()  # documents as the elements of one list
 _OTHER = {
     **dict.fromkeys(_under("resourceMetrics", "resource_metrics"), "metrics"),
     **dict.fromkeys(_under("resourceLogs", "resource_logs"), "logs"),
     **dict.fromkeys(_under("resourceProfiles", "resource_profiles"), "profiles"),
 }
-ARRAYS = _under("resourceSpans", "resource_spans") | BATCHES | FLAT | frozenset(_OTHER)
+ARRAYS = _under("resourceSpans", "resource_spans") | BATCHES | FLAT | {LISTED} | frozenset(_OTHER)
 _SCOPE_LISTS = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans")
 _SCOPE_NAMES = ("scope", "instrumentationLibrary", "instrumentation_library", "instrumentationScope")
 _NOT_A_DOCUMENT = "not a document of spans"
@@ -58,7 +60,11 @@ def either(node: dict[str, Any], *names: str) -> Any:
 def document_into(document: Any, position: int, place: str, rows: SpanRows) -> Iterator[None]:
     """Take every span of a document; OddRecordError, with nothing taken, when it is none."""
     found = False
-    if isinstance(document, dict):
+    if isinstance(document, list) and document:
+        found = True
+        for item in document:
+            yield from group_into(LISTED, item, position, place, rows)
+    elif isinstance(document, dict):
         for path in _paths(document):
             items = document[path[0]] if len(path) == 1 else document[path[0]][path[1]]
             found = True
@@ -85,6 +91,17 @@ def group_into(path: Path, group: Any, position: int, place: str, rows: SpanRows
     if path in _OTHER:
         rows.set_aside(f"resources of {_OTHER[path]}")
         yield
+        return
+    if not isinstance(group, dict):
+        rows.refuse(place, NO_OBJECT, group)
+        yield
+        return
+    if path == LISTED:
+        try:
+            yield from document_into(group, position, place, rows)
+        except OddRecordError as fault:
+            rows.refuse(place, str(fault), group)
+            yield
         return
     if path in FLAT:
         _lone_span_into(group, position, place, rows)
