@@ -297,4 +297,4 @@ def test_many_spans_come_in_pieces(tmp_path: Path) -> None:
     taken = given(tmp_path, lines)
     assert (len(taken.spans), taken.records) == (45_000, 45_000)
     assert taken.spans[-1]["position"] == 45_000
-    assert (START, END) == (taken.spans[0]["start_ns"], taken.spans[0]["end_ns"])
+    assert (taken.spans[0]["start_ns"], taken.spans[0]["end_ns"]) == (START, END)
