@@ -126,7 +126,7 @@ def message(*ids: tuple[str, str], name: str = "s") -> bytes:
     for trace_id, span_id in ids:
         made = scoped.spans.add(trace_id=bytes.fromhex(trace_id), span_id=bytes.fromhex(span_id), name=name)
         made.start_time_unix_nano, made.end_time_unix_nano = START, END
-    return data.SerializeToString()
+    return bytes(data.SerializeToString())
 
 
 def prefixed(*bodies: bytes) -> bytes:

@@ -69,7 +69,10 @@ def _neighbours(files: Sequence[Found]) -> Iterator[tuple[Found, Found]]:
         logs.setdefault((file.path.parent, name["stem"], name["suffix"] or ""), []).append((place, file))
     for log in logs.values():
         log.sort(key=lambda placed: placed[0])
-        yield from pairwise(file for _, file in log)
+        for (before, first), (after, second) in pairwise(log):
+            # Between numbers that do not follow each other a file is missing, and with it the rest of a line.
+            if before[0] != 1 or before[2] + 1 == after[2]:
+                yield first, second
 
 
 def _rest(before: Path, after: Path, limit: int) -> bytes:

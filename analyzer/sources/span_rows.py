@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from analyzer.sources.base import MEGABYTE, Frame, Frames
 from analyzer.sources.redacting import Redaction
-from analyzer.sources.refusing import refused, shown
-from analyzer.sources.span_values import OddRecordError, as_json, as_text
+from analyzer.sources.refusing import outline, refused, shown
+from analyzer.sources.span_values import OddRecordError, as_json, as_text, plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,6 +26,7 @@ _CLOCK_KEYS = ("host.name", "host.id", "k8s.node.name", "service.instance.id", "
 _MOST_ROWS = 20_000
 _MOST_CHARACTERS = 64 * MEGABYTE
 _OUT_OF_RANGE = "time out of range"
+_WITH_CONTENT = {"attributes", "resource", "events", "links", "tags", "logs", "annotations", "status"}
 ODD_FORM = "the span is not of the form its format gives it"
 # What reading a value of an unexpected form raises.
 ODD_FORMS = (AttributeError, TypeError, KeyError, IndexError, ValueError, OverflowError, RecursionError)
@@ -132,14 +133,24 @@ class SpanRows:
             cleaned.append({**item, "attributes": kept})
         return as_json(cleaned)
 
-    def refuse(self, place: str, reason: str, sample: str | bytes | Any) -> None:
-        """A record that cannot be taken."""
-        if not isinstance(sample, (str, bytes)):
-            try:
-                sample = as_json(sample)
-            except (TypeError, ValueError, RecursionError):
-                sample = str(type(sample).__name__)
-        self._refusals.append((place, reason, shown(sample)))
+    def refuse(self, place: str, reason: str, sample: Any) -> None:
+        """A record that cannot be taken: what it was as text or bytes, or, where it could be read, as a value."""
+        self._refusals.append((place, reason, self._sample(sample)))
+
+    def _sample(self, sample: Any) -> str:
+        """The beginning of a record, without its content unless that is kept."""
+        if isinstance(sample, (str, bytes)):
+            return shown(sample) if self.options.keep_content else outline(sample)
+        if isinstance(sample, dict):
+            # What can be told of a span without its attributes.
+            sample = {
+                key: value
+                for key, value in sample.items()
+                if not isinstance(value, (dict, list)) and key not in _WITH_CONTENT
+            }
+        elif isinstance(sample, list):
+            return f"a list of {len(sample)}"
+        return shown(as_json(plain(sample)))
 
     def refuse_odd(self, place: str, fault: Exception, sample: Any) -> None:
         """A record whose reading raised one of ODD_FORMS."""

@@ -27,11 +27,11 @@ class Dripping(io.BytesIO):
         return super().read(self._step)
 
 
-def cut(text: str | bytes, arrays: frozenset[tuple[str, ...]] = ITEMS, step: int = 1 << 20, **limits: int) -> list[Piece]:
+def cut(
+    text: str | bytes, arrays: frozenset[tuple[str, ...]] = ITEMS, step: int = 1 << 20, **limits: int
+) -> list[Piece]:
     content = text.encode() if isinstance(text, str) else text
-    return list(
-        Pieces(Dripping(content, step), arrays, limits.get("max_bytes", 1 << 20), limits.get("max_depth", 64))
-    )
+    return list(Pieces(Dripping(content, step), arrays, limits.get("max_bytes", 1 << 20), limits.get("max_depth", 64)))
 
 
 def bodies(pieces: list[Piece]) -> list[Any]:
@@ -133,12 +133,20 @@ OBJECTS = st.lists(st.dictionaries(st.text(max_size=4), JSON, max_size=3), max_s
 
 
 @settings(max_examples=150, deadline=None)
-@for_all(st.lists(OBJECTS, max_size=3), st.sampled_from([None, 1, "\t"]), st.booleans(), st.sampled_from(["", "\n", " \r\n "]), st.integers(1, 40))
+@for_all(
+    st.lists(OBJECTS, max_size=3),
+    st.sampled_from([None, 1, "\t"]),
+    st.booleans(),
+    st.sampled_from(["", "\n", " \r\n "]),
+    st.integers(1, 40),
+)
 def test_pieces_are_the_elements_of_any_documents(
     documents: list[list[dict[str, Any]]], indent: int | str | None, ascii_only: bool, between: str, step: int
 ) -> None:
     text = between.join(
-        json.dumps({"before": items[:1], "items": items, "after": {"items": items}}, indent=indent, ensure_ascii=ascii_only)
+        json.dumps(
+            {"before": items[:1], "items": items, "after": {"items": items}}, indent=indent, ensure_ascii=ascii_only
+        )
         for items in documents
     )
     pieces = cut(text, step=step)

@@ -135,7 +135,7 @@ def strict(spans: list[dict[str, Any]]) -> bool:
 @pytest.mark.parametrize("form", GIVEN)
 def test_every_record_of_mutated_bytes_is_accounted_for(tmp_path: Path, form: str) -> None:
     source, make = GIVEN[form]
-    content, chance = make(), random.Random(form)
+    content, chance = make(), random.Random(form)  # noqa: S311 (repeatable, not secret)
     path = tmp_path / "given"
     path.write_bytes(content)
     whole = read(path, source)
@@ -146,8 +146,7 @@ def test_every_record_of_mutated_bytes_is_accounted_for(tmp_path: Path, form: st
         path.write_bytes(mutated(content, chance))
         try:
             taken = read(path, source)
-        except SourceError as fault:
-            assert fault.message, case
+        except SourceError:
             continue
         assert taken.accounted, (case, path.read_bytes())
         assert all(place and reason for place, reason, _ in taken.refused)

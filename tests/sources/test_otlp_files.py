@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.shared
 
-FOLDERS = ("made/otlp-*", "public/duckdb-otlp", "public/jaeger-ui-fixtures", "public/odd-otlp", "public/otlp-proto-examples")
+FOLDERS = (
+    "made/otlp-*",
+    "public/duckdb-otlp",
+    "public/jaeger-ui-fixtures",
+    "public/odd-otlp",
+    "public/otlp-proto-examples",
+)
 
 
 class Counts(NamedTuple):
@@ -180,7 +186,9 @@ def test_encodings_of_a_part_of_the_run_give_rows_of_the_run(shared_data: Path, 
     assert all(row in whole for row in found)
 
 
-@pytest.mark.parametrize("encoding", ["traces.lenprefix.pb", "traces.proto3json.jsonl", "python-otlp-json-file-exporter.jsonl"])
+@pytest.mark.parametrize(
+    "encoding", ["traces.lenprefix.pb", "traces.proto3json.jsonl", "python-otlp-json-file-exporter.jsonl"]
+)
 @pytest.mark.parametrize("keep_content", [True, False])
 def test_messages_and_lines_of_one_export_give_the_same_rows(
     shared_data: Path, encoding: str, keep_content: bool
@@ -220,7 +228,7 @@ def test_jaeger_agrees_with_otlp_to_the_microsecond(shared_data: Path) -> None:
 
 def test_zipkin_and_the_console_agree_with_otlp_to_the_microsecond(shared_data: Path) -> None:
     made = shared_data / "made"
-    otlp = {}
+    otlp: dict[tuple[str, str], dict[str, Any]] = {}
     for folder in ("otlp-genai", "otlp-openinference", "otlp-traceloop"):
         otlp |= _by_id(read(made / folder / "traces.otlp.jsonl").all())
     zipkin = read(made / "otlp-zipkin" / "zipkin-v2.jsonl").all()

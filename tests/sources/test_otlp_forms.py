@@ -71,7 +71,9 @@ def test_the_list_may_stand_behind_other_fields(tmp_path: Path) -> None:
         assert ids(given(tmp_path, text, source=None)) == [SPAN]
 
 
-@pytest.mark.parametrize("first", ["this is no JSON", '{"invalid": 1}', '{"resourceSpans":[{"resource":', "{incomplete"])
+@pytest.mark.parametrize(
+    "first", ["this is no JSON", '{"invalid": 1}', '{"resourceSpans":[{"resource":', "{incomplete"]
+)
 def test_an_odd_first_line_costs_no_other(tmp_path: Path, first: str) -> None:
     taken = given(tmp_path, f"{first}\n{ONE}\n{TWO}\n", source=None)
     assert (ids(taken), [place for place, _, _ in taken.refused]) == ([SPAN, OTHER], ["line 1"])
@@ -228,7 +230,9 @@ def test_a_first_line_beyond_the_limit_is_read_as_a_document_group_by_group(tmp_
 def test_nesting_beyond_the_limit_is_refused(tmp_path: Path, over_lines: bool) -> None:
     deep = '{"arrayValue":{"values":[' * 40_000 + "{}" + "]}}" * 40_000
     text = json.dumps(document(span(attributes=attributes(a="?")))).replace('"?"', deep)
-    content = f'{{\n"resourceSpans"{text[len(chr(123) + chr(34) + "resourceSpans" + chr(34)):]}' if over_lines else text
+    content = (
+        f'{{\n"resourceSpans"{text[len(chr(123) + chr(34) + "resourceSpans" + chr(34)) :]}' if over_lines else text
+    )
     taken = given(tmp_path, f"{content}\n{ONE}")
     assert (ids(taken), taken.reasons) == ([SPAN], ["nested deeper than 256"])
 
@@ -266,7 +270,9 @@ def test_a_line_without_end_is_never_held(tmp_path: Path) -> None:
 
 def test_a_small_file_that_unpacks_without_end_is_never_held(tmp_path: Path) -> None:
     packed = gzip.compress(b'{"resourceSpans": [{"x": "') + gzip.compress(b"x" * (200 * MEGABYTE), 1)
-    taken, held = peak(lambda: given(tmp_path, packed, source=None, max_line_bytes=MEGABYTE, max_document_bytes=8 * MEGABYTE))
+    taken, held = peak(
+        lambda: given(tmp_path, packed, source=None, max_line_bytes=MEGABYTE, max_document_bytes=8 * MEGABYTE)
+    )
     assert (taken.spans, len(taken.refused)) == ([], 1)
     assert held < 120 * MEGABYTE
 

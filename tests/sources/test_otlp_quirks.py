@@ -139,7 +139,9 @@ def test_06_a_missing_empty_or_zero_parent_is_none(tmp_path: Path, parent: str |
     assert given(tmp_path, document(span(parentSpanId=parent))).one()["parent_span_id"] is None
 
 
-@pytest.mark.parametrize("missing", [{"traceId": ""}, {"spanId": "0" * 16}, {"traceId": None}, {"traceId": "", "spanId": ""}])
+@pytest.mark.parametrize(
+    "missing", [{"traceId": ""}, {"spanId": "0" * 16}, {"traceId": None}, {"traceId": "", "spanId": ""}]
+)
 def test_06_a_span_without_ids_is_refused(tmp_path: Path, missing: dict[str, Any]) -> None:
     assert given(tmp_path, document(span(**missing))).reasons == ["the span has no trace id or no span id"]
 
@@ -158,7 +160,13 @@ def test_07_a_trace_id_of_64_bits_keeps_its_zeros(tmp_path: Path) -> None:
 
 
 def test_08_empty_missing_doubled_and_nested_values(tmp_path: Path) -> None:
-    nested = {"kvlistValue": {"values": [{"key": "a", "value": {"arrayValue": {"values": [{"intValue": "1"}, {"kvlistValue": {"values": []}}]}}}]}}
+    nested = {
+        "kvlistValue": {
+            "values": [
+                {"key": "a", "value": {"arrayValue": {"values": [{"intValue": "1"}, {"kvlistValue": {"values": []}}]}}}
+            ]
+        }
+    }
     written = [
         {"key": "empty", "value": {}}, {"key": "nokey"}, {"key": "bytes", "value": {"bytesValue": "AAEC/w=="}},
         {"key": "kv", "value": nested}, {"key": "list", "value": {"arrayValue": {}}},
@@ -284,7 +292,9 @@ def test_23_old_and_new_names_of_an_attribute_stand_side_by_side(tmp_path: Path)
 
 
 def test_24_a_start_in_milliseconds_beside_an_end_in_nanoseconds_is_no_fault(tmp_path: Path) -> None:
-    found = given(tmp_path, document(span(startTimeUnixNano="1796068922528000000", endTimeUnixNano="1796068922559419718"))).one()
+    found = given(
+        tmp_path, document(span(startTimeUnixNano="1796068922528000000", endTimeUnixNano="1796068922559419718"))
+    ).one()
     assert (found["end_ns"] - found["start_ns"], found["flag"]) == (31_419_718, None)
 
 
@@ -294,7 +304,8 @@ def test_25_a_name_keeps_its_blank_and_its_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "key", ["gen_ai.input.messages", "metadata.requester_metadata", "exception.stacktrace", "http.request.header.cookie"]
+    "key",
+    ["gen_ai.input.messages", "metadata.requester_metadata", "exception.stacktrace", "http.request.header.cookie"],
 )
 def test_26_what_was_said_is_left_out_and_counted(tmp_path: Path, key: str) -> None:
     secret = attributes(**{key: {"stringValue": "a secret"}})
@@ -340,7 +351,9 @@ def test_a_wrapped_time_of_a_message_is_out_of_range() -> None:
 
 
 def test_a_negative_count_of_dropped_attributes_is_no_fault(tmp_path: Path) -> None:
-    odd = span(droppedAttributesCount=-1, events=[{"name": "e", "timeUnixNano": str(START), "droppedAttributesCount": -1}])
+    odd = span(
+        droppedAttributesCount=-1, events=[{"name": "e", "timeUnixNano": str(START), "droppedAttributesCount": -1}]
+    )
     assert given(tmp_path, document(odd)).one()["events"][0]["dropped_attributes"] == -1
 
 

@@ -119,7 +119,8 @@ def _span_into(span: Any, resource: Resource, scope: str | None, position: int, 
         }
         rows.add(own, _pairs(span.attributes), _events(span.events), _links(span.links), resource, position)
     except ODD_FORMS as fault:
-        rows.refuse_odd(place, fault, str(span))
+        sample = {"trace_id": span.trace_id.hex(), "span_id": span.span_id.hex(), "name": span.name}
+        rows.refuse_odd(place, fault, sample)
 
 
 def _identifier(raw: bytes, size: int) -> str | None:
