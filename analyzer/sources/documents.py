@@ -270,6 +270,7 @@ class Pieces:
     def _fault(self, reason: str, index: int | None = None) -> Piece:
         """Give up what is open, and go on where a line begins with a bracket."""
         at = self._begun or self._document or self._here(self._scan if index is None else index)
+        reason = (self._refusal if reason == TORN else None) or reason
         self._reset()
         if index is None:
             self._scan = len(self._buffer)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fnmatch import translate
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from analyzer.sources.base import Options
 
 _CONTENT = (
@@ -30,6 +32,7 @@ _CONTENT = (
     r"(exception|code)\.stacktrace",
     r"messages|prompt|completion|hidden_params",
 )
+_REMEMBERED = 4096
 _HEADERS = "metadata.requester_metadata"
 _HEADER = "http.request.header.x-request-id"
 _REQUEST_ID = re.compile(r"'x-request-id': '([^']{1,200})'")
@@ -51,10 +54,14 @@ class Redaction:
         return cls(options.keep_content, options.drop)
 
     @cached_property
-    def _left_out(self) -> re.Pattern[str] | None:
+    def _left_out(self) -> Callable[[str], bool] | None:
         named = [translate(name) for name in self.drop]
         patterns = [*(() if self.keep_content else _CONTENT), *named]
-        return re.compile("|".join(f"(?:{pattern})" for pattern in patterns)) if patterns else None
+        if not patterns:
+            return None
+        pattern = re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
+        # A file has few keys, and each on every span.
+        return lru_cache(_REMEMBERED)(lambda key: pattern.fullmatch(key) is not None)
 
     def __call__(self, attributes: dict[str, Any]) -> tuple[dict[str, Any], int]:
         """The attributes that may be kept, and how many were left out.
@@ -66,7 +73,7 @@ class Redaction:
             return attributes, 0
         kept, dropped = _filtered(attributes, left_out, "")
         request_id = None if self.keep_content else _request_id(attributes)
-        if request_id and not left_out.fullmatch("x_request_id"):
+        if request_id and not left_out("x_request_id"):
             kept.setdefault("x_request_id", request_id)
         return kept, dropped
 
@@ -82,12 +89,12 @@ def _request_id(attributes: dict[str, Any]) -> str | None:
     return found.group(1) if found else None
 
 
-def _filtered(attributes: dict[str, Any], left_out: re.Pattern[str], above: str) -> tuple[dict[str, Any], int]:
+def _filtered(attributes: dict[str, Any], left_out: Callable[[str], bool], above: str) -> tuple[dict[str, Any], int]:
     kept: dict[str, Any] = {}
     dropped = 0
     for key, value in attributes.items():
         path = f"{above}{key}"
-        if left_out.fullmatch(path) or (above and left_out.fullmatch(key)):
+        if left_out(path) or (above and left_out(key)):
             dropped += 1
         elif isinstance(value, (dict, list)):
             kept[key], inside = _inside(value, left_out, f"{path}.")
@@ -97,7 +104,7 @@ def _filtered(attributes: dict[str, Any], left_out: re.Pattern[str], above: str)
     return kept, dropped
 
 
-def _inside(value: Any, left_out: re.Pattern[str], above: str) -> tuple[Any, int]:
+def _inside(value: Any, left_out: Callable[[str], bool], above: str) -> tuple[Any, int]:
     if isinstance(value, dict):
         return _filtered(value, left_out, above)
     if not isinstance(value, list) or not any(isinstance(item, (dict, list)) for item in value):

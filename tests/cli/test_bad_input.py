@@ -569,3 +569,57 @@ def test_hostile_names_in_spans_are_data_and_nothing_else(work: Path) -> None:
     assert asked("SELECT DISTINCT tenant FROM attempt ORDER BY tenant", cwd=work) == [
         (name,) for name in sorted(HOSTILE)
     ]
+
+
+# -- formats --------------------------------------------------------------------------------------------------------
+
+SPAN = {
+    "traceId": "5b8efff798038103d269b633813fc60c", "spanId": "eee19b7ec3c1b174", "startTimeUnixNano": "1796069035919617536",
+    "endTimeUnixNano": "1796069035972662081", "attributes": [{"key": "user.id", "value": {"stringValue": "a secret"}}],
+}  # fmt: skip
+LOOKALIKE = {"trace_id": "chain", "spans": [{"span_id": "first", "start_time": "2026-02-25T10:00:00", "attributes": {}}]}
+
+
+def otlp(*spans: dict[str, object]) -> str:
+    return json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": list(spans)}]}]}) + "\n"
+
+
+def test_a_list_of_spans_that_is_not_otlp_is_refused_with_the_reason(work: Path, log: Path) -> None:
+    (work / "chain.json").write_text(json.dumps(LOOKALIKE))
+    why = "it lists spans, and not as OTLP does: 'first' is no span id of 16 hex digits"
+    assert why in refusal(analyze("ingest", "chain.json", cwd=work), 3)
+    ran = well("ingest", ".", cwd=work)
+    assert ran.notes[0] == "set aside, no source knows them (1): ./chain.json"
+    assert ran.notes[1].startswith(f"./chain.json: {why}")
+    assert [row["path"] for row in ran.rows] == [f"./{log.name}"]
+    (work / "only").mkdir()
+    (work / "only" / "chain.json").write_text(json.dumps(LOOKALIKE))
+    assert why in refusal(analyze("ingest", "only", cwd=work), 3)
+
+
+def test_an_attribute_that_is_named_reaches_neither_store_nor_output(work: Path) -> None:
+    (work / "spans.jsonl").write_text(otlp(SPAN, {**SPAN, "traceId": "zz"}))
+    ran = well("ingest", "spans.jsonl", "--drop", "user.*", "--drop", "other", cwd=work)
+    assert [(row["records"], row["refused"], row["dropped"]) for row in ran.rows] == [("2", "1", "1")]
+    assert asked("SELECT attributes::VARCHAR AS a FROM span", cwd=work) == [("{}",)]
+    assert b"a secret" not in (work / "analyze.duckdb").read_bytes()
+    assert "a secret" not in ran.out + ran.err
+
+
+def test_limits_are_options(work: Path) -> None:
+    (work / "spans.jsonl").write_text(otlp(SPAN) + otlp({**SPAN, "name": "x" * 2000}))
+    ran = well("ingest", "spans.jsonl", "--max-line-bytes", "1000", cwd=work)
+    assert ran.notes[0].endswith("line 2: the line is longer than 1000 bytes, the limit for one line")
+    assert [row["refused"] for row in well("ingest", "spans.jsonl", cwd=work).rows] == ["0"]
+    deep = refusal(analyze("ingest", "spans.jsonl", "--max-depth", "100000", cwd=work), 2)
+    assert "is not in the range" in deep
+
+
+def test_rotated_files_of_a_folder_are_read_as_one_log(work: Path) -> None:
+    (work / "logs").mkdir()
+    text = otlp(SPAN) + otlp({**SPAN, "spanId": "eee19b7ec3c1b175"})
+    (work / "logs" / "t-2022-09-14T05-02-14.173.json").write_text(text[:-40])
+    (work / "logs" / "t.json").write_text(text[-40:] + otlp({**SPAN, "spanId": "eee19b7ec3c1b176"}))
+    ran = well("ingest", "--strict", "logs", cwd=work)
+    assert [(row["records"], row["refused"]) for row in ran.rows] == [("2", "0"), ("1", "0")]
+    assert len(ran.notes) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import IO, TYPE_CHECKING, Any
 
 from analyzer.sources.documents import Pieces
@@ -22,6 +23,8 @@ _INVALID = "not valid JSON"
 _TORN = "torn last line: the file ends inside it"
 _DECODER = json.JSONDecoder()
 _SPACE = " \t\r\n\x00"
+_NO_BRACKETS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^{}\[\]"]++|"', re.DOTALL)
+_EMPTY = re.compile(r"\{\}|\[\]")
 
 
 def lines_into(path: Path, options: Options, rows: SpanRows) -> Iterator[int]:
@@ -66,25 +69,14 @@ def _too_deep(line: str, most: int) -> bool:
     """Whether brackets outside of texts are nested too deep; most lines have too few of them to ask."""
     if line.count("{") + line.count("[") <= most:
         return False
-    depth, inside, escaped = 0, False, False
-    if "\\" not in line:
-        # Without escapes every second part between quotes is a text.
-        line, inside = "".join(line.split('"')[::2]), False
-    for character in line:
-        if escaped:
-            escaped = False
-        elif inside:
-            escaped = character == "\\"
-            inside = character != '"'
-        elif character in "{[":
-            depth += 1
-            if depth > most:
-                return True
-        elif character in "}]":
-            depth -= 1
-        else:
-            inside = character == '"'
-    return False
+    brackets = _NO_BRACKETS.sub("", line)
+    for _ in range(most):
+        # Each time, what holds nothing more is taken away: one level.
+        outer = _EMPTY.sub("", brackets)
+        if outer == brackets:  # nothing is left, or brackets that do not close
+            return brackets.count("{") + brackets.count("[") > most
+        brackets = outer
+    return brackets != ""
 
 
 def _documents(line: str) -> list[Any]:
