@@ -133,7 +133,6 @@ def test_the_request_id_among_a_gateways_headers_is_kept(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "line",
     [
-        '{"resourceMetrics": []}',
         "{}",
         "[]",
         '{"resourceSpans": 5}',
@@ -145,4 +144,11 @@ def test_what_is_no_span_is_refused_and_every_record_is_accounted_for(tmp_path: 
     made = read(tmp_path, one(), line, one(number=2))
     assert rows(made, "SELECT count(*) FROM span") == [(2,)]
     assert rows(made, "SELECT position FROM refused") == [("line 2",)]
+    assert rows(made, "SELECT records - kept - set_aside - refused - duplicates FROM source_file") == [(0,)]
+
+
+def test_metrics_and_logs_in_the_file_are_set_aside_and_counted(tmp_path: Path) -> None:
+    made = read(tmp_path, one(), '{"resourceMetrics": []}', '{"resourceLogs": []}')
+    assert rows(made, "SELECT count(*) FROM span") == [(1,)]
+    assert rows(made, "SELECT count(*) FROM refused") == [(0,)]
     assert rows(made, "SELECT records - kept - set_aside - refused - duplicates FROM source_file") == [(0,)]
