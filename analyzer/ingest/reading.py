@@ -184,7 +184,9 @@ def _plan(files: Sequence[Found], how: How) -> list[_Planned]:
     for found in files:
         joint, reader = joined.get(found.path, (Joint(), readers[found.path]))
         if reader is None and found.named:
-            raise SourceError(_unknown(found), "see docs/event-log.md for a format that any tool can write")
+            raise SourceError(
+                _unknown(found), "see docs/event-log.md for a format that any tool can write, or say --source"
+            )
         planned.append(_Planned(found, reader, joint))
     return planned
 

@@ -18,13 +18,12 @@ if TYPE_CHECKING:
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
-_BOM = b"\xef\xbb\xbf"
 _BLOCK = 16 * 1024 * 1024
 DEFAULT_LINE_BYTES = 64 * 1024 * 1024
 # Small, because a frame may unpack to many thousand times its size.
 _ZSTD_BLOCK = 8 * 1024
 # NULs that a log rotation has left before text. A length, which begins with NULs too, is followed by no such text.
-_NULS = re.compile(rb"\x00+(?=(?:\xef\xbb\xbf)?\s*[{\[]\s*[\"{\[\]}])")
+_BEFORE_TEXT = re.compile(rb"(?:\xef\xbb\xbf)?\x00+(?:\xef\xbb\xbf)?(?=\s*[{\[]\s*[\"{\[\]}])|\xef\xbb\xbf")
 SAMPLE_CHARACTERS = 120
 
 
@@ -137,9 +136,8 @@ def open_counted(path: Path) -> tuple[IO[bytes], Callable[[], int]]:
 
 def before_text(start: bytes) -> int:
     """How many bytes stand before the text of a file that begins so: NULs of a rotation, a byte order mark."""
-    nuls = _NULS.match(start)
-    skipped = nuls.end() if nuls else 0
-    return skipped + (len(_BOM) if start.startswith(_BOM, skipped) else 0)
+    found = _BEFORE_TEXT.match(start)
+    return found.end() if found else 0
 
 
 def head(path: Path, size: int) -> bytes:

@@ -71,7 +71,7 @@ def strict(text: str) -> Any:
 def test_the_ledger_is_all_that_ingest_prints_on_stdout(work: Path, log: Path) -> None:
     ran = well("ingest", log.name, cwd=work)
     assert ran.rows == [
-        {"path": "log.jsonl", "source": "events", "run": "default", "records": "10", "kept": "10", "set_aside": "0", "refused": "0", "duplicates": "0"}
+        {"path": "log.jsonl", "source": "events", "run": "default", "records": "10", "kept": "10", "set_aside": "0", "refused": "0", "duplicates": "0", "dropped": "0"}
     ]  # fmt: skip
     assert ran.err == ""
 
