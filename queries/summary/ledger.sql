@@ -1,23 +1,10 @@
 -- The outcome ledger: what was offered, and how it ended; it balances.
 CREATE VIEW ledger AS
 SELECT
-  run, load_point,
-  sum(requests)::BIGINT AS offered,
-  coalesce(sum(requests) FILTER (outcome = 'ok'), 0)::BIGINT AS ok,
-  coalesce(sum(requests) FILTER (outcome = 'rejected'), 0)::BIGINT AS rejected,
-  coalesce(sum(requests) FILTER (outcome = 'timeout'), 0)::BIGINT AS timeout,
-  coalesce(sum(requests) FILTER (outcome = 'cancelled'), 0)::BIGINT AS cancelled,
-  coalesce(sum(requests) FILTER (outcome = 'error'), 0)::BIGINT AS error,
-  coalesce(sum(requests) FILTER (outcome = 'truncated'), 0)::BIGINT AS truncated,
-  coalesce(sum(requests) FILTER (outcome = 'unsent'), 0)::BIGINT AS unsent,
-  coalesce(sum(requests) FILTER (outcome = 'unresolved'), 0)::BIGINT AS unresolved,
-  sum(attempts)::BIGINT AS attempts,
-  coalesce(sum(requests) FILTER (outcome = 'ok'), 0) / sum(requests) AS ok_share,
-  wilson_low(coalesce(sum(requests) FILTER (outcome = 'ok'), 0), sum(requests)) AS ok_ci_low,
-  wilson_high(coalesce(sum(requests) FILTER (outcome = 'ok'), 0), sum(requests)) AS ok_ci_high
-FROM outcome_count
-WHERE tenant = '(all)' AND input_bin = '(all)' AND output_bin = '(all)' AND window_start = '(all)'
-GROUP BY run, load_point;
+  run, load_point, offered, ok, rejected, timeout, cancelled, error, truncated, unsent, unresolved, attempts,
+  ok_share, ok_ci_low, ok_ci_high
+FROM stratum_ledger
+WHERE tenant = '(all)' AND input_bin = '(all)' AND output_bin = '(all)' AND window_start = '(all)';
 
 COMMENT ON VIEW ledger IS 'One row per run and load point: offered = ok + rejected + timeout + cancelled + error + truncated + unsent + unresolved';
 COMMENT ON COLUMN ledger.offered IS 'Requests in the population';

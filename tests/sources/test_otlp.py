@@ -145,3 +145,10 @@ def test_what_is_no_span_is_refused_and_every_record_is_accounted_for(tmp_path: 
     assert rows(made, "SELECT count(*) FROM span") == [(2,)]
     assert rows(made, "SELECT position FROM refused") == [("line 2",)]
     assert rows(made, "SELECT records - kept - set_aside - refused - duplicates FROM source_file") == [(0,)]
+
+
+def test_metrics_and_logs_in_the_file_are_set_aside_and_counted(tmp_path: Path) -> None:
+    made = read(tmp_path, one(), '{"resourceMetrics": []}', '{"resourceLogs": []}')
+    assert rows(made, "SELECT count(*) FROM span") == [(1,)]
+    assert rows(made, "SELECT count(*) FROM refused") == [(0,)]
+    assert rows(made, "SELECT records - kept - set_aside - refused - duplicates FROM source_file") == [(0,)]
