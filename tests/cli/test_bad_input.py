@@ -578,14 +578,17 @@ def test_hostile_names_in_spans_are_data_and_nothing_else(work: Path) -> None:
 
 # -- formats --------------------------------------------------------------------------------------------------------
 
-SPAN = {
+SPAN: dict[str, Any] = {
     "traceId": "5b8efff798038103d269b633813fc60c", "spanId": "eee19b7ec3c1b174", "startTimeUnixNano": "1796069035919617536",
     "endTimeUnixNano": "1796069035972662081", "attributes": [{"key": "user.id", "value": {"stringValue": "a secret"}}],
 }  # fmt: skip
-LOOKALIKE = {"trace_id": "chain", "spans": [{"span_id": "first", "start_time": "2026-02-25T10:00:00", "attributes": {}}]}
+LOOKALIKE = {
+    "trace_id": "chain",
+    "spans": [{"span_id": "first", "start_time": "2026-02-25T10:00:00", "attributes": {}}],
+}
 
 
-def otlp(*spans: dict[str, object]) -> str:
+def otlp(*spans: dict[str, Any]) -> str:
     return json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": list(spans)}]}]}) + "\n"
 
 
