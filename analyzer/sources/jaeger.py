@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from analyzer.sources import otel_tags
 from analyzer.sources.documents import Pieces
 from analyzer.sources.opening import open_counted
 from analyzer.sources.span_rows import ODD_FORMS, Resource, SpanRows, flag_of
@@ -35,10 +36,6 @@ _TRACES = frozenset({("data",)})
 _TRACE_ID = re.compile(rb'"traceID"\s*:')
 _OWN_KEYS = re.compile(rb'"(spanID|operationName|processes)"\s*:')
 _MICROSECOND = 1000
-# What Jaeger keeps as tags and the span has places of its own for.
-_SCOPE = ("otel.scope.name", "otel.library.name")
-_SCOPE_VERSION = ("otel.scope.version", "otel.library.version")
-_MOVED = {"span.kind", "otel.status_code", "otel.status_description", *_SCOPE}
 
 
 class _Jaeger:
@@ -114,14 +111,14 @@ def _span_into(span: dict[str, Any], processes: dict[str, Resource], position: i
         "parent_span_id": parent,
         "name": text(span.get("operationName")) or "",
         "kind": enum(tags.get("span.kind"), KINDS, "SPAN_KIND_"),
-        "scope": next((as_text(tags[key]) for key in _SCOPE if tags.get(key)), None),
+        **otel_tags.columns(tags),
         "status": status,
         "status_message": message,
         "start_ns": start,
         "end_ns": end,
         "flag": flag_of(start, end, out_of_range=odd_start or odd_end, also=_warned(span)),
     }
-    kept = {key: value for key, value in tags.items() if key not in _MOVED and key not in _SCOPE_VERSION}
+    kept = {key: value for key, value in tags.items() if key not in otel_tags.MOVED}
     rows.add(own, kept, _events(span.get("logs")), links, resource, position)
 
 

@@ -19,6 +19,7 @@ from analyzer.sources.span_values import (
     ids,
     loaded,
     nanoseconds,
+    optional_text,
     padded_identifier,
     plain,
     text,
@@ -34,6 +35,8 @@ _DOCUMENTS = frozenset({WHOLE})
 _SPAN = re.compile(rb'\{\s*"name"\s*:[^{}]*"context"\s*:\s*\{\s*"trace_id"\s*:\s*"0x[0-9a-fA-F]')
 _TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)", re.ASCII)
 _SECOND = 1_000_000_000
+# The trace state as Python shows its list of members; neither a comma nor a sign of equality can be part of one.
+_MEMBER = re.compile(r"""['"]\{key=([^,=]+), value=([^,=]*)\}['"](?:, |\]$)""")
 
 
 class _Console:
@@ -78,6 +81,16 @@ def _ns(value: Any) -> tuple[int | None, bool]:
     return nanoseconds(whole * _SECOND + int((fraction or "").ljust(9, "0")))
 
 
+def _trace_state(written: Any) -> str | None:
+    """The trace state as a header has it; as it is written, where it is of another form."""
+    shown = optional_text(written)
+    if shown is None or shown == "[]":
+        return None
+    members = _MEMBER.findall(shown)
+    is_list = shown[0] == "[" and "\\" not in shown and not _MEMBER.sub("", shown[1:])
+    return ",".join(f"{key}={value}" for key, value in members) if is_list else shown
+
+
 def _span_into(span: dict[str, Any], position: int, rows: SpanRows) -> None:
     context = span.get("context") or {}
     trace_id, span_id = ids(
@@ -97,6 +110,7 @@ def _span_into(span: dict[str, Any], position: int, rows: SpanRows) -> None:
         "start_ns": start,
         "end_ns": end,
         "flag": flag_of(start, end, out_of_range=odd_start or odd_end),
+        "trace_state": _trace_state(context.get("trace_state")),
     }
     resource = rows.resource(_attributes((span.get("resource") or {}).get("attributes")))
     events = [

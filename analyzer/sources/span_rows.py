@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
 _TEXT = (
     "trace_id", "span_id", "parent_span_id", "name", "kind", "service", "scope", "status", "status_message",
-    "attributes", "resource", "events", "links", "clock", "flag",
+    "attributes", "resource", "events", "links", "trace_state", "scope_version", "clock", "flag",
 )  # fmt: skip
-_NUMBERS = ("start_ns", "end_ns", "position")
+_NUMBERS = (
+    "start_ns", "end_ns", "flags", "dropped_attributes", "dropped_events", "dropped_links", "position",
+)  # fmt: skip
 _CLOCK_KEYS = ("host.name", "host.id", "k8s.node.name", "service.instance.id", "service.name")
 _MOST_ROWS = 20_000
 _MOST_CHARACTERS = 64 * MEGABYTE

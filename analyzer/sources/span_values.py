@@ -15,6 +15,7 @@ TRACE_DIGITS, SPAN_DIGITS = 32, 16
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _WHOLE = re.compile(r"-?[0-9]{1,40}")
 _MAX_NS = 2**63 - 1
+_MAX_COUNT = 2**32 - 1
 _SAMPLE = 40
 
 
@@ -107,6 +108,17 @@ def text(value: Any) -> str | None:
     if not isinstance(value, str):
         raise OddRecordError(f"a name must be text, found {type(value).__name__}")
     return value
+
+
+def optional_text(value: Any) -> str | None:
+    """A text without which a span is one all the same; None when it is missing, empty or no text."""
+    return value if isinstance(value, str) and value else None
+
+
+def optional_count(value: Any) -> int | None:
+    """A count, or a set of bits, of 32 bits; None when it is missing, 0 or no such number."""
+    number = int(value) if isinstance(value, float) and value.is_integer() else whole_number(value)
+    return number if number is not None and 0 < number <= _MAX_COUNT else None
 
 
 def number(value: float) -> float | str:

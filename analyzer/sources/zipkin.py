@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from analyzer.sources import otel_tags
 from analyzer.sources.documents import Pieces
 from analyzer.sources.opening import open_counted
 from analyzer.sources.span_rows import ODD_FORMS, SpanRows, flag_of
@@ -37,10 +38,6 @@ _SPAN_ID = re.compile(rb'"id"\s*:\s*"[0-9a-fA-F]{1,16}"')
 _OTLP_TIME = re.compile(rb'"startTimeUnixNano"')
 _LIST = re.compile(rb"[\s\x00]*\[\s*[\[{]")
 _MICROSECOND = 1000
-_SCOPE = ("otel.scope.name", "otel.library.name")
-_MOVED = {
-    *_SCOPE, "otel.scope.version", "otel.library.version", "otel.status_code", "otel.status_description", "span.kind",
-}  # fmt: skip
 # Zipkin has no resource: exporters write its attributes among the tags.
 _OF_RESOURCE = re.compile(r"(service|telemetry|host|k8s|process|os|container|cloud|deployment)\..+")
 
@@ -109,14 +106,14 @@ def _span_into(span: dict[str, Any], position: int, rows: SpanRows) -> None:
         "parent_span_id": padded_identifier(span.get("parentId"), SPAN_DIGITS),
         "name": text(span.get("name")) or "",
         "kind": _kind(span.get("kind") or tags.get("span.kind")),
-        "scope": next((as_text(tags[key]) for key in _SCOPE if tags.get(key)), None),
+        **otel_tags.columns(tags),
         "status": status,
         "status_message": message,
         "start_ns": start,
         "end_ns": end,
         "flag": flag_of(start, end, out_of_range=odd_start or odd_end),
     }
-    kept = {key: value for key, value in tags.items() if key not in own_resource and key not in _MOVED}
+    kept = {key: value for key, value in tags.items() if key not in own_resource and key not in otel_tags.MOVED}
     rows.add(own, kept, [_event(item) for item in span.get("annotations") or ()], [], resource, position)
 
 

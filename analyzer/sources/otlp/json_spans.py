@@ -17,6 +17,8 @@ from analyzer.sources.span_values import (
     identifier,
     ids,
     nanoseconds,
+    optional_count,
+    optional_text,
     text,
 )
 
@@ -131,8 +133,10 @@ def _scoped(group: dict[str, Any]) -> list[Any]:
     return listed
 
 
-def _scope(scoped: Any) -> str | None:
-    return text((either(scoped, *_SCOPE_NAMES) or {}).get("name"))
+def _scope(scoped: Any) -> dict[str, str | None]:
+    """The columns that say which scope a span is of."""
+    scope = either(scoped, *_SCOPE_NAMES) or {}
+    return {"scope": text(scope.get("name")), "scope_version": optional_text(scope.get("version"))}
 
 
 def _spans(scoped: dict[str, Any]) -> list[Any] | None:
@@ -151,10 +155,11 @@ def _lone_span_into(span: Any, position: int, place: str, rows: SpanRows) -> Non
     _span_into(span, resource, scope, position, place, rows)
 
 
-def _span_into(span: Any, resource: Resource, scope: str | None, position: int, place: str, rows: SpanRows) -> None:
+def _span_into(
+    span: Any, resource: Resource, scope: dict[str, str | None], position: int, place: str, rows: SpanRows
+) -> None:
     try:
-        own = _own_columns(span)
-        own["scope"] = scope
+        own = _own_columns(span) | scope
         attributes = pairs(span.get("attributes"))
         rows.add(own, attributes, _events(span.get("events")), _links(span.get("links")), resource, position)
     except ODD_FORMS as fault:
@@ -182,6 +187,11 @@ def _own_columns(span: dict[str, Any]) -> dict[str, Any]:
         "start_ns": start,
         "end_ns": end,
         "flag": flag_of(start, end, out_of_range=odd_start or odd_end),
+        "trace_state": optional_text(either(span, "traceState", "trace_state")),
+        "flags": optional_count(span.get("flags")),
+        "dropped_attributes": optional_count(either(span, "droppedAttributesCount", "dropped_attributes_count")),
+        "dropped_events": optional_count(either(span, "droppedEventsCount", "dropped_events_count")),
+        "dropped_links": optional_count(either(span, "droppedLinksCount", "dropped_links_count")),
     }
 
 

@@ -74,8 +74,9 @@ def resource_into(group: bytes, position: int, place: str, rows: SpanRows) -> It
         yield
         return
     for scoped in found.scope_spans:
+        scope = {"scope": scoped.scope.name or None, "scope_version": scoped.scope.version or None}
         for span in scoped.spans:
-            _span_into(span, resource, scoped.scope.name or None, position, place, rows)
+            _span_into(span, resource, scope, position, place, rows)
             yield
 
 
@@ -99,7 +100,9 @@ def _other_kind(group: bytes) -> str | None:
     return None
 
 
-def _span_into(span: Any, resource: Resource, scope: str | None, position: int, place: str, rows: SpanRows) -> None:
+def _span_into(
+    span: Any, resource: Resource, scope: dict[str, str | None], position: int, place: str, rows: SpanRows
+) -> None:
     try:
         start, odd_start = nanoseconds(span.start_time_unix_nano)
         end, odd_end = nanoseconds(span.end_time_unix_nano)
@@ -115,7 +118,12 @@ def _span_into(span: Any, resource: Resource, scope: str | None, position: int, 
             "start_ns": start,
             "end_ns": end,
             "flag": flag_of(start, end, out_of_range=odd_start or odd_end),
-            "scope": scope,
+            "trace_state": span.trace_state or None,
+            "flags": span.flags or None,
+            "dropped_attributes": span.dropped_attributes_count or None,
+            "dropped_events": span.dropped_events_count or None,
+            "dropped_links": span.dropped_links_count or None,
+            **scope,
         }
         rows.add(own, _pairs(span.attributes), _events(span.events), _links(span.links), resource, position)
     except ODD_FORMS as fault:
