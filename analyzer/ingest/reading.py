@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from analyzer import manifest, sources
 from analyzer.errors import ManifestError, SourceError
@@ -112,7 +112,7 @@ class Limits:
     max_document_bytes: int | None = None
     max_depth: int | None = None
 
-    def chosen(self) -> dict[str, int]:
+    def chosen(self) -> dict[str, Any]:
         """The limits that are not left where they are."""
         return {field.name: value for field in fields(self) if (value := getattr(self, field.name)) is not None}
 

@@ -33,6 +33,8 @@ class Options:
     """What ends the file's last line, when a rotation has cut it: the first line of the next file."""
     begins_inside_line: bool = False
     """Whether the first line is such a rest, and was read with the file before."""
+    careful: bool = False
+    """Read record by record, even where whole columns could be read at once."""
 
     @property
     def run(self) -> str:
