@@ -203,8 +203,8 @@ def _own_columns(span: dict[str, Any]) -> dict[str, Any]:
 
 def _left_behind(item: dict[str, Any]) -> dict[str, Any]:
     """How many attributes the SDK itself has dropped, where it says so."""
-    count = either(item, "droppedAttributesCount", "dropped_attributes_count")
-    return {"dropped_attributes": count} if isinstance(count, int) and count else {}
+    count = optional_count(either(item, "droppedAttributesCount", "dropped_attributes_count"))
+    return {"dropped_attributes": count} if count else {}
 
 
 def _events(items: Any) -> list[dict[str, Any]]:
