@@ -55,9 +55,9 @@ class Frame:
 class Columns:
     """Records that are read as whole columns, by SQL over `rows` (as `input`), and what becomes of those that cannot.
 
-    `stage` is kept as the table `staged`. `judge` is given the rows of `shapes`, a SELECT over it, and its answer is the
-    table `judged`. With both, `select` gives rows for the base table, and `left` what they do not stand for; `take` is
-    told how many rows there were, and is given the rest.
+    `stage` is kept as the table `staged`. `judge` is given the rows of `shapes`, a SELECT over it, and its answer is
+    the table `judged`. With both, `select` gives rows for the base table, and `left` what they do not stand for; `take`
+    is told how many rows there were, and is given the rest.
     """
 
     table: str
@@ -74,8 +74,8 @@ class Columns:
 class Frames:
     """One piece of a file: frames, how many records they stand for, how many bytes of the file are behind them.
 
-    `set_aside` of the records are of a kind that has no table; `dropped` attributes of the others were left out. Records
-    of `Columns` are counted with a later piece, once it is known which could be taken.
+    `set_aside` of the records are of a kind that has no table; `dropped` attributes of the others were left out.
+    Records of `Columns` are counted with a later piece, once it is known which could be taken.
     """
 
     frames: tuple[Frame | Columns, ...] = ()

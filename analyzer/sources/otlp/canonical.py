@@ -5,8 +5,8 @@ lower-case hex, times as digits in text, attributes of plain values or lists of 
 reader that takes record by record, so every pattern here may be too narrow and none may be too wide.
 
 The database's own JSON reader takes more than JSON is (commas too many, any spelling of NaN), passes over what it does
-not look for, and of a key that stands twice it takes the first. So a line counts only when what was found in it is, byte
-for byte, all there is in it, and a span only when its text, written anew by the database, matches a pattern whole.
+not look for, and of a key that stands twice it takes the first. So a line counts only when what was found in it is,
+byte for byte, all there is in it, and a span only when its text, written anew by the database, matches a pattern whole.
 """
 
 from __future__ import annotations
@@ -126,25 +126,31 @@ def _named(value: str, names: tuple[str, ...], prefix: str) -> str:
     return f"CASE coalesce({value}, '0') {cases} ELSE lower(replace({value}, '{prefix}', '')) END"
 
 
-def _rebuilt(line: str) -> str:
-    """The text of a line that holds what was found in it and nothing else."""
-    url = "CASE WHEN {0}.schemaUrl IS NOT NULL THEN concat(',\"schemaUrl\":', {0}.schemaUrl) END"
-    first = "CASE WHEN {0}.{1} IS NOT NULL THEN concat('\"{1}\":', {0}.{1}, ',') END"
-    scopes = (
-        f"list_transform(g.scopeSpans, lambda c: concat('{{', {first.format('c', 'scope')}, '\"spans\":[',"
-        f" array_to_string(c.spans, ','), ']', {url.format('c')}, '}}'))"
+def _part(before: str, listed: str, within: str, after: str) -> str:
+    """An object of one list, which is not empty, with a field before and one after it that may be missing."""
+    begin = f"CASE WHEN {before} IS NOT NULL THEN concat('\"{before.partition('.')[2]}\":', {before}, ',') END"
+    end = f"CASE WHEN {after} IS NOT NULL THEN concat(',\"{after.partition('.')[2]}\":', {after}) END"
+    name = listed.partition(".")[2]
+    return (
+        f"CASE WHEN len({listed}) > 0 THEN"
+        f" concat('{{', {begin}, '\"{name}\":[', array_to_string({within}, ','), ']', {end}, '}}') END"
     )
-    groups = (
-        f"list_transform({line}.resourceSpans, lambda g: concat('{{', {first.format('g', 'resource')},"
-        f" '\"scopeSpans\":[', array_to_string({scopes}, ','), ']', {url.format('g')}, '}}'))"
-    )
-    return f"concat('{{\"resourceSpans\":[', array_to_string({groups}, ','), ']}}')"
+
+
+_SCOPE_TEXT = _part("c.scope", "c.spans", "c.spans", "c.schemaUrl")
+_GROUP_TEXT = _part(
+    "g.resource", "g.scopeSpans", f"list_transform(g.scopeSpans, lambda c: {_SCOPE_TEXT})", "g.schemaUrl"
+)
+# The text of a line that holds what was found in it, with spans in every part of it, and nothing else.
+_REBUILT = (
+    "concat('{\"resourceSpans\":[',"
+    f" array_to_string(list_transform(d.resourceSpans, lambda g: {_GROUP_TEXT}), ','), ']}}')"
+)
 
 
 # Commas too many, and numbers without end or that are none, as far as they stand outside of texts.
 _LAX = r",\s*[}\]]|[:,\[]\s*-?(?:[iI]|[nN][aA])"
 _WITHOUT_END = r"[:,\[]-?(?:NaN|Infinity)"
-
 
 # What the columns of a canonical span are called, apart from those that its resource, scope and file give it.
 _OWN = (
@@ -165,7 +171,7 @@ def stage(max_depth: int, lines: str = "input", *, every_text: bool = False) -> 
 WITH found AS (
   SELECT position, line, TRY(from_json(line, '{_LINE_TYPES}')) AS d FROM {lines}
 ), held AS (
-  SELECT position, line, d, {_rebuilt("d")} AS rebuilt FROM found
+  SELECT position, line, d, {_REBUILT} AS rebuilt FROM found
 ), whole AS (
   SELECT position, d, coalesce(
     CASE WHEN line = rebuilt THEN true WHEN d IS NULL THEN false
