@@ -73,6 +73,7 @@ def add_frame(append: Append, frame: sources.Frame | sources.Columns) -> None:
         shapes=frame.shapes,
         judge=frame.judge,
         select=frame.select,
+        counts=frame.counts,
         left=frame.left,
     )
     frame.take(*taken)

@@ -56,8 +56,8 @@ class Columns:
     """Records that are read as whole columns, by SQL over `rows` (as `input`), and what becomes of those that cannot.
 
     `stage` is kept as the table `staged`. `judge` is given the rows of `shapes`, a SELECT over it, and its answer is
-    the table `judged`. With both, `select` gives rows for the base table, and `left` what they do not stand for; `take`
-    is told how many rows there were, and is given the rest.
+    the table `judged`. With both, `select` gives rows for the base table, `counts` what is to be said of them in one
+    row, and `left` what they do not stand for; `take` is given the latter two.
     """
 
     table: str
@@ -66,8 +66,9 @@ class Columns:
     shapes: str
     judge: Callable[[pa.Table], pa.Table]
     select: str
+    counts: str
     left: str
-    take: Callable[[int, pa.Table], None]
+    take: Callable[[dict[str, int], pa.Table], None]
 
 
 @dataclass(frozen=True, slots=True)

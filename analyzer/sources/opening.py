@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
-_BLOCK = 16 * 1024 * 1024
+_BLOCK = 64 * 1024 * 1024
 DEFAULT_LINE_BYTES = 64 * 1024 * 1024
 # Small, because a frame may unpack to many thousand times its size.
 _ZSTD_BLOCK = 8 * 1024
@@ -245,6 +246,16 @@ def lines(
     A line of more than `limit` bytes is told of and never held whole. `rest` is put behind the last line when that is
     torn; `begins_inside` passes over the first line.
     """
+    # The next block is read while the one before is worked on.
+    blocks = _lines(path, limit, rest, begins_inside)
+    with ThreadPoolExecutor(1) as reader:
+        ahead = reader.submit(next, blocks, None)
+        while (block := ahead.result()) is not None:
+            ahead = reader.submit(next, blocks, None)
+            yield block
+
+
+def _lines(path: Path, limit: int, rest: bytes, begins_inside: bool) -> Iterator[Lines]:
     stream, counted = _open(path)
     first, left = 1, b""
     with stream:

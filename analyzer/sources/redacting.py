@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from analyzer.sources.base import Options
 
@@ -63,9 +63,14 @@ class Redaction:
         # A file has few keys, and each on every span.
         return lru_cache(_REMEMBERED)(lambda key: pattern.fullmatch(key) is not None)
 
-    def keeps(self, key: str) -> bool:
-        """Whether an attribute of this key is kept, whatever it holds."""
-        return self._left_out is None or not self._left_out(key)
+    def left_out(self, keys: Iterable[str]) -> list[str]:
+        """Those of the keys whose attributes are left out, whatever they hold."""
+        left_out = self._left_out
+        return [] if left_out is None else [key for key in keys if left_out(key)]
+
+    def asks_for_values(self, keys: Iterable[str]) -> bool:
+        """Whether more must be known of attributes than their keys: what is left out of them may hold a request id."""
+        return any(key in (_HEADER, _HEADERS) for key in self.left_out(keys))
 
     def __call__(self, attributes: dict[str, Any]) -> tuple[dict[str, Any], int]:
         """The attributes that may be kept, and how many were left out.

@@ -109,9 +109,10 @@ class SpanRows:
         left_out, self._dropped = self._dropped > dropped, dropped
         return None if left_out else resource
 
-    def count(self, taken: int) -> None:
-        """Spans that are in the store already."""
-        self._taken += taken
+    def count(self, *, spans: int, dropped: int) -> None:
+        """Spans that are in the store already, and what of their attributes was left out."""
+        self._taken += spans
+        self._dropped += dropped
 
     def add(
         self,

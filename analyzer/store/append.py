@@ -71,20 +71,22 @@ class Append:
         shapes: str,
         judge: Callable[[pa.Table], pa.Table],
         select: str,
+        counts: str,
         left: str,
-    ) -> tuple[int, pa.Table]:
-        """Append what can be read as whole columns: how many rows there were, and what was left.
+    ) -> tuple[dict[str, int], pa.Table]:
+        """Append what can be read as whole columns: the only row of `counts`, and what was left.
 
         `stage` is a SELECT over `rows` (as `input`) and kept as the table `staged`; the answer of `judge` to `shapes`,
-        a SELECT over it, is the table `judged`; `select` and `left` are SELECTs over both.
+        a SELECT over it, is the table `judged`; `select`, `counts` and `left` are SELECTs over both.
         """
         with self._registered("input", rows):
             self.con.execute(f"CREATE OR REPLACE TEMP TABLE staged AS {stage}")
             with self._registered("judged", judge(self.con.sql(shapes).to_arrow_table())):
-                added = self._insert(table, select)
+                self._insert(table, select)
+                (counted,) = self.con.sql(counts).to_arrow_table().to_pylist()
                 over = self.con.sql(left).to_arrow_table()
         self.con.execute("DROP TABLE temp.staged")
-        return added, over
+        return counted, over
 
     @contextmanager
     def _registered(self, name: str, rows: pa.Table) -> Iterator[None]:

@@ -217,15 +217,24 @@ FROM parsed
 SHAPES = "SELECT DISTINCT resource, scope, keys FROM staged WHERE NOT line_odd"
 _BY_SHAPE = "judged AS j USING (resource, scope, keys)"
 _ODD_LINES = f"SELECT position FROM staged LEFT JOIN {_BY_SHAPE} WHERE staged.line_odd OR j.envelope_odd"
+_TAKEN = f"FROM staged AS s JOIN {_BY_SHAPE} WHERE s.canonical AND j.kept AND s.position NOT IN ({_ODD_LINES})"
+COUNTS = f"SELECT count(*) AS spans, coalesce(sum(j.dropped), 0)::BIGINT AS dropped {_TAKEN}"
+# What is left out is taken out of the JSON that is there: a patch says null of it.
+_LEFT_OUT = {
+    "attributes": "CASE WHEN j.patch IS NULL THEN s.attributes ELSE json_merge_patch(s.attributes, j.patch) END",
+    "events": """CASE WHEN j.event_patch IS NULL OR s.events IS NULL THEN s.events
+  ELSE '[' || array_to_string(list_transform(from_json(s.events, '["JSON"]'),
+    lambda e: json_merge_patch(e, j.event_patch)::VARCHAR), ',') || ']' END""",
+}
 
 
 def taken(run: str, label: str) -> str:
     """A SELECT over `staged` and `judged`: rows of the table span."""
+    own = ", ".join(f"{_LEFT_OUT[name]} AS {name}" if name in _LEFT_OUT else f"s.{name}" for name in _OWN)
     return f"""
-SELECT {", ".join(f"s.{name}" for name in _OWN)}, j.scope_name AS scope, j.scope_version,
+SELECT {own}, j.scope_name AS scope, j.scope_version,
   json(j.resource_attributes) AS resource, j.clock, j.service, {sql_text(run)} AS run, {sql_text(label)} AS source_file
-FROM staged AS s JOIN {_BY_SHAPE}
-WHERE s.canonical AND j.kept AND s.position NOT IN ({_ODD_LINES})
+{_TAKEN}
 """
 
 
@@ -233,14 +242,16 @@ def left(max_depth: int) -> str:
     """A SELECT over `input`, `staged` and `judged`: lines, and spans with what is around them, that were not taken."""
     lines = f"""(SELECT position, line FROM input WHERE position IN (
       SELECT position FROM staged JOIN {_BY_SHAPE} WHERE staged.canonical AND NOT j.kept))"""
+    # Materialised, because conditions on what is read of a span would each read it anew.
     return f"""
-WITH odd AS (SELECT DISTINCT position FROM ({_ODD_LINES}))
+WITH odd AS (SELECT DISTINCT position FROM ({_ODD_LINES})),
+again AS MATERIALIZED ({stage(max_depth, lines, every_text=True)})
 SELECT position, NULL::VARCHAR AS resource, NULL::VARCHAR AS scope, NULL::VARCHAR AS text FROM odd
 UNION ALL
 SELECT position, resource, scope, odd_text FROM staged
 WHERE NOT canonical AND position NOT IN (SELECT position FROM odd)
 UNION ALL
-SELECT position, resource, scope, odd_text FROM ({stage(max_depth, lines, every_text=True)}) JOIN {_BY_SHAPE}
+SELECT position, resource, scope, odd_text FROM again JOIN {_BY_SHAPE}
 WHERE canonical AND NOT j.kept AND position NOT IN (SELECT position FROM odd)
 ORDER BY position
 """

@@ -10,7 +10,7 @@ from analyzer.sources.otlp import canonical
 from analyzer.sources.otlp.json_files import text_into
 from analyzer.sources.otlp.json_spans import resource_attributes, scope_columns, span_into
 from analyzer.sources.span_rows import ODD_FORMS, Resource
-from analyzer.sources.span_values import loaded
+from analyzer.sources.span_values import as_json, loaded
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from analyzer.sources.opening import Lines
     from analyzer.sources.span_rows import SpanRows
 
-_TOLD = ("resource", "scope", "keys", "resource_attributes", "clock", "service", "scope_name", "scope_version")
+_TOLD = (
+    "resource", "scope", "keys", "resource_attributes", "clock", "service", "scope_name", "scope_version", "patch",
+    "event_patch",
+)  # fmt: skip
 _DECIDED = ("envelope_odd", "kept")
 
 Envelope = tuple[Resource, dict[str, str | None]]
@@ -43,11 +46,21 @@ class LineColumns:
         """The lines of a block that are text."""
         shapes = _Shapes(self._rows)
 
-        def take(count: int, left: pa.Table) -> None:
-            self._rows.count(count)
+        def take(counts: dict[str, int], left: pa.Table) -> None:
+            self._rows.count(**counts)
             self._take(block, left, shapes)
 
-        return Columns("span", block.table, self._stage, canonical.SHAPES, shapes.judge, self._select, self._left, take)
+        return Columns(
+            "span",
+            block.table,
+            self._stage,
+            canonical.SHAPES,
+            shapes.judge,
+            self._select,
+            canonical.COUNTS,
+            self._left,
+            take,
+        )
 
     def _take(self, block: Lines, left: pa.Table, shapes: _Shapes) -> None:
         if not left.num_rows:
@@ -100,6 +113,7 @@ class _Shapes:
 
         judged = [self._judged(**shape) for shape in shapes.to_pylist()]
         fields = [(name, pa.string()) for name in _TOLD] + [(name, pa.bool_()) for name in _DECIDED]
+        fields.append(("dropped", pa.int64()))
         return pa.Table.from_pylist(judged, schema=pa.schema(fields))
 
     def _judged(self, resource: str, scope: str, keys: str) -> dict[str, Any]:
@@ -113,7 +127,7 @@ class _Shapes:
         return {
             **shape,
             "envelope_odd": False,
-            "kept": self._kept(json.loads(keys)),
+            **self._told(json.loads(keys)),
             "resource_attributes": known.attributes,
             "clock": known.clock,
             "service": known.service,
@@ -130,5 +144,16 @@ class _Shapes:
         except ODD_FORMS:
             return None
 
-    def _kept(self, keys: list[list[str]]) -> bool:
-        return all(len(listed) == len(set(listed)) and all(map(self._rows.redact.keeps, listed)) for listed in keys)
+    def _told(self, keys: list[list[str]]) -> dict[str, Any]:
+        """Whether spans of these keys can be kept, and what is left out of them and of their events."""
+        redact = self._rows.redact
+        if any(len(listed) != len(set(listed)) or redact.asks_for_values(listed) for listed in keys):
+            return {"kept": False}
+        own, *events = map(redact.left_out, keys)
+        of_events = {key: None for listed in events for key in listed}
+        return {
+            "kept": True,
+            "dropped": len(own) + sum(map(len, events)),
+            "patch": as_json(dict.fromkeys(own)) if own else None,
+            "event_patch": as_json({"attributes": of_events}) if of_events else None,
+        }
