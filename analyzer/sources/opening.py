@@ -208,7 +208,7 @@ def _even_block(text: bytes, first: int, bytes_read: int, limit: int) -> tuple[L
 
 
 def _table(texts: pa.Array, first: int) -> pa.Table:
-    """Lines that are not blank, each with its position, in pieces that can be worked on side by side."""
+    """Lines that are not blank, each with its position."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -216,6 +216,13 @@ def _table(texts: pa.Array, first: int) -> pa.Table:
     trimmed = pc.ascii_trim(texts, characters=" \t\r\n\x00")
     table = pa.table({"position": positions, "line": trimmed})
     table = table.filter(pc.fill_null(pc.greater(pc.binary_length(trimmed), 0), False))
+    return in_pieces(table)
+
+
+def in_pieces(table: pa.Table) -> pa.Table:
+    """The table in pieces that can be worked on side by side."""
+    import pyarrow as pa
+
     rows = max(1, min(_MOST_IN_PIECE, table.num_rows // _PIECES))
     return pa.Table.from_batches(table.combine_chunks().to_batches(max_chunksize=rows), table.schema)
 

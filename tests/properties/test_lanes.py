@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import random
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 from properties.otlp_documents import Document, canonical, files, spelled_otherwise, traps
-from reading import of_message, read
+from reading import of_message, prefixed, read
 
 from analyzer.errors import SourceError
 from analyzer.ingest import reading
 from analyzer.ingest.finding import Found
 from analyzer.sources import Options
-from analyzer.sources.otlp import SOURCE, json_lines, line_columns
+from analyzer.sources.otlp import SOURCE, json_lines, line_columns, message_columns
 from analyzer.store import Store
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def store(folder: Path) -> Iterator[Store]:
 def _columns_however_little_there_is() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_lines, "WORTH_COLUMNS", 0)
+        patch.setattr(message_columns, "WORTH_COLUMNS", 0)
         yield
 
 
@@ -66,8 +68,13 @@ def in_base64(value: Any) -> Any:
 
 def by_protobuf(text: str) -> list[dict[str, Any]]:
     """The spans of a document as protobuf's parser understands it."""
+    return told(of_message(as_message(text)).spans)
+
+
+def as_message(text: str) -> bytes:
+    """A document as protobuf's parser understands it."""
     data = json_format.Parse(json.dumps(in_base64(json.loads(text))), TracesData(), ignore_unknown_fields=True)
-    return told(of_message(data.SerializeToString()).spans)
+    return bytes(data.SerializeToString())
 
 
 def told(spans: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -164,3 +171,46 @@ def test_whole_columns_give_what_record_by_record_gives(
     path.write_bytes(content)
     careful = comes_of(path, store, careful=True, **options)
     assert comes_of(path, store, careful=False, **options) == careful
+
+
+@settings(SAME, max_examples=100)
+@given(
+    documents=st.lists(st.one_of(canonical, spelled_otherwise), min_size=1, max_size=4),
+    options=st.sampled_from(WAYS[:13]),
+)
+def test_columns_of_messages_give_what_message_by_message_gives(
+    folder: Path, store: Store, documents: list[Document], options: dict[str, Any]
+) -> None:
+    path = folder / "given.pb"
+    path.write_bytes(prefixed(*(as_message(document.text) for document in documents)))
+    careful = comes_of(path, store, careful=True, **options)
+    assert comes_of(path, store, careful=False, **options) == careful
+
+
+def test_columns_of_messages_fall_into_no_trap(folder: Path, store: Store) -> None:
+    path = folder / "traps.pb"
+    path.write_bytes(prefixed(*(as_message(document.text) for document in traps)))
+    assert comes_of(path, store, careful=False) == comes_of(path, store, careful=True)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_mutated_messages_give_the_same_by_either_lane(folder: Path, store: Store, seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311 (repeatable, not secret)
+    bodies = [bytearray(as_message(document.text)) for document in chance.sample(list(traps), 3)]
+    for body in bodies:
+        for _ in range(chance.randrange(3)):
+            body[chance.randrange(len(body))] = chance.randrange(256)
+    path = folder / "mutated.pb"
+    path.write_bytes(prefixed(*map(bytes, bodies)))
+    assert comes_of(path, store, careful=False) == comes_of(path, store, careful=True)
+
+
+@pytest.mark.shared
+def test_columns_of_messages_take_all_that_a_collector_wrote(
+    shared_data: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone: list[Any] = []
+    monkeypatch.setattr(message_columns, "span_into", lambda *given: alone.append(given))
+    monkeypatch.setattr(message_columns, "spans_into", lambda *given: alone.append(given) or ())
+    spans = comes_of(shared_data / "made" / "otlp-vllm" / "traces.lenprefix.pb", store, careful=False)["spans"]
+    assert (len(spans), alone) == (38, [])

@@ -11,6 +11,7 @@ from analyzer.sources.opening import head as first_bytes
 from analyzer.sources.opening import open_counted
 from analyzer.sources.otlp import json_files, json_lines, lookalikes, messages
 from analyzer.sources.otlp.forms import Form, form_of, holds_otlp
+from analyzer.sources.otlp.message_columns import MessageColumns
 from analyzer.sources.span_rows import SpanRows
 
 if TYPE_CHECKING:
@@ -39,22 +40,27 @@ class _Otlp:
         if form is Form.LINES:
             yield from json_lines.lines_into(path, options, rows)
         else:
+            columns = None if options.careful else MessageColumns(options, rows)
             stream, count = open_counted(path)
             with stream:
-                for _ in self._steps(form, path, stream, options, rows):
+                for _ in self._steps(form, path, stream, rows, columns):
                     yield from rows.flush_full(count())
+                    if columns is not None:
+                        yield from columns.frames_if_full(count())
+            if columns is not None:
+                yield from columns.frames(count())
         yield rows.flush(path.stat().st_size, last=True)
 
     def _steps(
-        self, form: Form | None, path: Path, stream: IO[bytes], options: Options, rows: SpanRows
+        self, form: Form | None, path: Path, stream: IO[bytes], rows: SpanRows, columns: MessageColumns | None
     ) -> Iterator[None]:
-        """Take record after record into `rows`."""
+        """Take record after record into `rows`; messages that are plain into `columns`."""
         if form is Form.DOCUMENTS:
-            return json_files.documents_into(stream, options, rows)
+            return json_files.documents_into(stream, rows.options, rows)
         if form is Form.MESSAGE:
-            return messages.message_into(stream, options, rows)
+            return messages.message_into(stream, rows.options, rows, columns)
         if form is Form.MESSAGES:
-            return messages.messages_into(stream, options, rows)
+            return messages.messages_into(stream, rows.options, rows, columns)
         raise SourceError(f"{path} is no OTLP that can be read", "`analyze sources` lists the formats")
 
 

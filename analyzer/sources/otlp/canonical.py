@@ -11,7 +11,7 @@ byte for byte, all there is in it, and a span only when its text, written anew b
 
 from __future__ import annotations
 
-from analyzer.sources.quoting import sql_text
+from analyzer.sources.otlp.staged import BY_SHAPE, ODD_LINES, named
 from analyzer.sources.span_values import KINDS, STATUSES
 
 # The least depth that a line may be nested to for whole columns to be worth it, and what lies above a span of it.
@@ -121,11 +121,6 @@ _EVENTS = f"""
 _EVENT_KEYS = f"array_to_string(list_transform(s.events, lambda e: {_keys('e.attributes')}), ',')"
 
 
-def _named(value: str, names: tuple[str, ...], prefix: str) -> str:
-    cases = " ".join(f"WHEN '{number}' THEN '{name}'" for number, name in enumerate(names))
-    return f"CASE coalesce({value}, '0') {cases} ELSE lower(replace({value}, '{prefix}', '')) END"
-
-
 def _part(before: str, listed: str, within: str, after: str) -> str:
     """An object of one list, which is not empty, with a field before and one after it that may be missing."""
     begin = f"CASE WHEN {before} IS NOT NULL THEN concat('\"{before.partition('.')[2]}\":', {before}, ',') END"
@@ -151,12 +146,6 @@ _REBUILT = (
 # Commas too many, and numbers without end or that are none, as far as they stand outside of texts.
 _LAX = r",\s*[}\]]|[:,\[]\s*-?(?:[iI]|[nN][aA])"
 _WITHOUT_END = r"[:,\[]-?(?:NaN|Infinity)"
-
-# What the columns of a canonical span are called, apart from those that its resource, scope and file give it.
-_OWN = (
-    "trace_id", "span_id", "parent_span_id", "name", "kind", "status", "status_message", "start_ns", "end_ns",
-    "attributes", "events", "trace_state", "flags", "dropped_attributes", "dropped_events", "dropped_links", "position",
-)  # fmt: skip
 
 
 def stage(max_depth: int, lines: str = "input", *, every_text: bool = False) -> str:
@@ -196,8 +185,8 @@ SELECT
   '[' || concat_ws(',', {_keys("s.attributes")}, {_EVENT_KEYS}) || ']' AS keys,
   s.traceId AS trace_id, s.spanId AS span_id, nullif(nullif(s.parentSpanId, ''), repeat('0', 16)) AS parent_span_id,
   s.name AS name,
-  {_named("s.kind", KINDS, "SPAN_KIND_")} AS kind,
-  {_named("s.status.code", STATUSES, "STATUS_CODE_")} AS status,
+  {named("s.kind", KINDS, "SPAN_KIND_")} AS kind,
+  {named("s.status.code", STATUSES, "STATUS_CODE_")} AS status,
   nullif(s.status.message, '') AS status_message,
   TRY_CAST(s.startTimeUnixNano AS BIGINT) AS start_ns, TRY_CAST(s.endTimeUnixNano AS BIGINT) AS end_ns,
   {_object("s.attributes")} AS attributes,
@@ -213,45 +202,20 @@ FROM parsed
 """
 
 
-# The kinds of rows that differ in more than numbers and texts; which of them are to be kept is not for SQL to say.
-SHAPES = "SELECT DISTINCT resource, scope, keys FROM staged WHERE NOT line_odd"
-_BY_SHAPE = "judged AS j USING (resource, scope, keys)"
-_ODD_LINES = f"SELECT position FROM staged LEFT JOIN {_BY_SHAPE} WHERE staged.line_odd OR j.envelope_odd"
-_TAKEN = f"FROM staged AS s JOIN {_BY_SHAPE} WHERE s.canonical AND j.kept AND s.position NOT IN ({_ODD_LINES})"
-COUNTS = f"SELECT count(*) AS spans, coalesce(sum(j.dropped), 0)::BIGINT AS dropped {_TAKEN}"
-# What is left out is taken out of the JSON that is there: a patch says null of it.
-_LEFT_OUT = {
-    "attributes": "CASE WHEN j.patch IS NULL THEN s.attributes ELSE json_merge_patch(s.attributes, j.patch) END",
-    "events": """CASE WHEN j.event_patch IS NULL OR s.events IS NULL THEN s.events
-  ELSE '[' || array_to_string(list_transform(from_json(s.events, '["JSON"]'),
-    lambda e: json_merge_patch(e, j.event_patch)::VARCHAR), ',') || ']' END""",
-}
-
-
-def taken(run: str, label: str) -> str:
-    """A SELECT over `staged` and `judged`: rows of the table span."""
-    own = ", ".join(f"{_LEFT_OUT[name]} AS {name}" if name in _LEFT_OUT else f"s.{name}" for name in _OWN)
-    return f"""
-SELECT {own}, j.scope_name AS scope, j.scope_version,
-  json(j.resource_attributes) AS resource, j.clock, j.service, {sql_text(run)} AS run, {sql_text(label)} AS source_file
-{_TAKEN}
-"""
-
-
 def left(max_depth: int) -> str:
     """A SELECT over `input`, `staged` and `judged`: lines, and spans with what is around them, that were not taken."""
     lines = f"""(SELECT position, line FROM input WHERE position IN (
-      SELECT position FROM staged JOIN {_BY_SHAPE} WHERE staged.canonical AND NOT j.kept))"""
+      SELECT position FROM staged JOIN {BY_SHAPE} WHERE staged.canonical AND NOT j.kept))"""
     # Materialised, because conditions on what is read of a span would each read it anew.
     return f"""
-WITH odd AS (SELECT DISTINCT position FROM ({_ODD_LINES})),
+WITH odd AS (SELECT DISTINCT position FROM ({ODD_LINES})),
 again AS MATERIALIZED ({stage(max_depth, lines, every_text=True)})
 SELECT position, NULL::VARCHAR AS resource, NULL::VARCHAR AS scope, NULL::VARCHAR AS text FROM odd
 UNION ALL
 SELECT position, resource, scope, odd_text FROM staged
 WHERE NOT canonical AND position NOT IN (SELECT position FROM odd)
 UNION ALL
-SELECT position, resource, scope, odd_text FROM again JOIN {_BY_SHAPE}
+SELECT position, resource, scope, odd_text FROM again JOIN {BY_SHAPE}
 WHERE canonical AND NOT j.kept AND position NOT IN (SELECT position FROM odd)
 ORDER BY position
 """

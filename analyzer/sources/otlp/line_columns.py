@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from analyzer.sources.base import Columns
-from analyzer.sources.otlp import canonical
+from analyzer.sources.otlp import canonical, staged
 from analyzer.sources.otlp.json_files import text_into
 from analyzer.sources.otlp.json_spans import resource_attributes, scope_columns, span_into
-from analyzer.sources.span_rows import ODD_FORMS, Resource
-from analyzer.sources.span_values import as_json, loaded
+from analyzer.sources.otlp.shapes import Envelope, Shapes
+from analyzer.sources.span_rows import ODD_FORMS
+from analyzer.sources.span_values import loaded
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,14 +19,6 @@ if TYPE_CHECKING:
     from analyzer.sources.opening import Lines
     from analyzer.sources.span_rows import SpanRows
 
-_TOLD = (
-    "resource", "scope", "keys", "resource_attributes", "clock", "service", "scope_name", "scope_version", "patch",
-    "event_patch",
-)  # fmt: skip
-_DECIDED = ("envelope_odd", "kept")
-
-Envelope = tuple[Resource, dict[str, str | None]]
-
 
 class LineColumns:
     """Makes `Columns` of blocks of lines. What they leave goes into `rows`, record by record."""
@@ -34,7 +26,7 @@ class LineColumns:
     def __init__(self, options: Options, rows: SpanRows) -> None:
         self._options, self._rows = options, rows
         self._stage = canonical.stage(options.max_depth)
-        self._select = canonical.taken(options.run, options.label)
+        self._select = staged.taken(options.run, options.label)
         self._left = canonical.left(options.max_depth)
 
     @staticmethod
@@ -44,7 +36,7 @@ class LineColumns:
 
     def of(self, block: Lines) -> Columns:
         """The lines of a block that are text."""
-        shapes = _Shapes(self._rows)
+        shapes = Shapes(self._rows.redact, self._envelope)
 
         def take(counts: dict[str, int], left: pa.Table) -> None:
             self._rows.count(**counts)
@@ -54,15 +46,15 @@ class LineColumns:
             "span",
             block.table,
             self._stage,
-            canonical.SHAPES,
+            staged.SHAPES,
             shapes.judge,
             self._select,
-            canonical.COUNTS,
+            staged.COUNTS,
             self._left,
             take,
         )
 
-    def _take(self, block: Lines, left: pa.Table, shapes: _Shapes) -> None:
+    def _take(self, block: Lines, left: pa.Table, shapes: Shapes) -> None:
         if not left.num_rows:
             return
         whole = _texts(
@@ -79,6 +71,15 @@ class LineColumns:
                 resource, scope = shapes.envelope(row["resource"], row["scope"])
                 span_into(loaded(row["text"]), resource, scope, position, place, self._rows)
 
+    def _envelope(self, resource: str, scope: str) -> Envelope | None:
+        try:
+            group = {"resource": loaded(resource)} if resource else {}
+            scoped = {"scope": loaded(scope)} if scope else {}
+            known = self._rows.resource_if_whole(resource_attributes(group))
+            return None if known is None else (known, scope_columns(scoped))
+        except ODD_FORMS:
+            return None
+
 
 def _texts(block: Lines, positions: set[int]) -> dict[int, str]:
     if not positions:
@@ -88,72 +89,3 @@ def _texts(block: Lines, positions: set[int]) -> dict[int, str]:
 
     kept = block.table.filter(pc.is_in(block.table["position"], pa.array(sorted(positions), pa.int64())))
     return dict(zip(kept["position"].to_pylist(), kept["line"].to_pylist(), strict=True))
-
-
-class _Shapes:
-    """Judges the kinds of spans that a block holds, of which there are few."""
-
-    def __init__(self, rows: SpanRows) -> None:
-        self._rows = rows
-        self._envelopes: dict[tuple[str, str], Envelope | None] = {}
-
-    def envelope(self, resource: str, scope: str) -> Envelope:
-        """What spans of this resource and scope, which were judged to be even, have in common."""
-        found = self._envelopes[resource, scope]
-        if found is None:
-            raise KeyError((resource, scope))
-        return found
-
-    def judge(self, shapes: pa.Table) -> pa.Table:
-        """Each kind with what its resource and scope say, and whether its attributes are all to be kept.
-
-        `envelope_odd` where the resource is no plain one, or has attributes that are to be left out and counted.
-        """
-        import pyarrow as pa
-
-        judged = [self._judged(**shape) for shape in shapes.to_pylist()]
-        fields = [(name, pa.string()) for name in _TOLD] + [(name, pa.bool_()) for name in _DECIDED]
-        fields.append(("dropped", pa.int64()))
-        return pa.Table.from_pylist(judged, schema=pa.schema(fields))
-
-    def _judged(self, resource: str, scope: str, keys: str) -> dict[str, Any]:
-        if (resource, scope) not in self._envelopes:
-            self._envelopes[resource, scope] = self._read(resource, scope)
-        envelope = self._envelopes[resource, scope]
-        shape = {"resource": resource, "scope": scope, "keys": keys}
-        if envelope is None:
-            return {**shape, "envelope_odd": True, "kept": False}
-        known, scoped = envelope
-        return {
-            **shape,
-            "envelope_odd": False,
-            **self._told(json.loads(keys)),
-            "resource_attributes": known.attributes,
-            "clock": known.clock,
-            "service": known.service,
-            "scope_name": scoped["scope"],
-            "scope_version": scoped["scope_version"],
-        }
-
-    def _read(self, resource: str, scope: str) -> Envelope | None:
-        try:
-            group = {"resource": loaded(resource)} if resource else {}
-            scoped = {"scope": loaded(scope)} if scope else {}
-            known = self._rows.resource_if_whole(resource_attributes(group))
-            return None if known is None else (known, scope_columns(scoped))
-        except ODD_FORMS:
-            return None
-
-    def _told(self, keys: list[list[str]]) -> dict[str, Any]:
-        """Whether spans of these keys can be kept, and what is left out of them and of their events."""
-        redact = self._rows.redact
-        if any(len(listed) != len(set(listed)) or redact.asks_for_values(listed) for listed in keys):
-            return {"kept": False}
-        own, *events = map(redact.left_out, keys)
-        of_events = {key: None for listed in events for key in listed}
-        return {
-            "kept": True,
-            "dropped": len(own) + sum(map(len, events)),
-            "patch": as_json(dict.fromkeys(own)) if own else None,
-            "event_patch": as_json({"attributes": of_events}) if of_events else None,
-        }

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from analyzer.sources.base import Options
+    from analyzer.sources.otlp.message_columns import MessageColumns
     from analyzer.sources.span_rows import SpanRows
 
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -69,13 +70,21 @@ def _varint(stream: IO[bytes]) -> int:
     return 1 << 63
 
 
-def message_into(stream: IO[bytes], options: Options, rows: SpanRows) -> Iterator[None]:
-    """Take a bare message, the spans of one resource at a time."""
-    yield from _groups_into(stream, 0, 1, "", options.max_document_bytes, rows)
+def message_into(
+    stream: IO[bytes], options: Options, rows: SpanRows, columns: MessageColumns | None = None
+) -> Iterator[None]:
+    """Take a bare message, the spans of one resource at a time; with `columns`, what is plain is handed to them."""
+    yield from _groups_into(stream, 0, 1, "", options.max_document_bytes, rows, columns)
 
 
 def _groups_into(
-    stream: IO[bytes], offset: int, position: int, within: str, limit: int, rows: SpanRows
+    stream: IO[bytes],
+    offset: int,
+    position: int,
+    within: str,
+    limit: int,
+    rows: SpanRows,
+    columns: MessageColumns | None,
 ) -> Iterator[None]:
     """Groups of a message that begins at `offset`; `within` is the place that they are told by, if not their own."""
     while tag := stream.read(1):
@@ -94,7 +103,7 @@ def _groups_into(
         elif length > limit:
             rows.refuse(place, _too_large(length, limit), group)
         else:
-            yield from resource_into(group, position, place, rows)
+            yield from resource_into(group, position, place, rows, columns)
         yield
         offset = offset + 1 + _varint_size(length) + length
 
@@ -122,8 +131,10 @@ def _read(stream: IO[bytes], length: int, limit: int) -> tuple[bytes, bool]:
     return kept, False
 
 
-def messages_into(stream: IO[bytes], options: Options, rows: SpanRows) -> Iterator[None]:
-    """Take messages that stand each after its length of four bytes."""
+def messages_into(
+    stream: IO[bytes], options: Options, rows: SpanRows, columns: MessageColumns | None = None
+) -> Iterator[None]:
+    """Take messages that stand each after its length of four bytes; `columns` as above."""
     limit = options.max_document_bytes
     offset, position = 0, 0
     while prefix := stream.read(_LENGTH_BYTES):
@@ -136,12 +147,14 @@ def messages_into(stream: IO[bytes], options: Options, rows: SpanRows) -> Iterat
         elif length > limit:
             rows.refuse(place, _too_large(length, limit), body)
         else:
-            yield from _body_into(body, position, place, limit, rows)
+            yield from _body_into(body, position, place, limit, rows, columns)
         yield
         offset += _LENGTH_BYTES + length
 
 
-def _body_into(body: bytes, position: int, place: str, limit: int, rows: SpanRows) -> Iterator[None]:
+def _body_into(
+    body: bytes, position: int, place: str, limit: int, rows: SpanRows, columns: MessageColumns | None
+) -> Iterator[None]:
     if body.startswith(_ZSTD):
         unpacked = _unpacked(body, limit)
         if isinstance(unpacked, str):
@@ -149,7 +162,7 @@ def _body_into(body: bytes, position: int, place: str, limit: int, rows: SpanRow
             return
         body = unpacked
     if body[:1] != b"{":
-        yield from _groups_into(BytesIO(body), 0, position, place, limit, rows)
+        yield from _groups_into(BytesIO(body), 0, position, place, limit, rows, columns)
         return
     try:
         text = body.decode("utf-8")

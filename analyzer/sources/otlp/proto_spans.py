@@ -12,6 +12,7 @@ from analyzer.sources.span_values import KINDS, STATUSES, OddRecordError, enum, 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from analyzer.sources.otlp.message_columns import MessageColumns
     from analyzer.sources.span_rows import SpanRows
 
 _TRACE_BYTES, _SPAN_BYTES = 16, 8
@@ -54,8 +55,10 @@ def _strange(found: Any, scopes: str) -> bool:
     return sum(len(UnknownFieldSet(part)) for part in parts) > len(parts)
 
 
-def resource_into(group: bytes, position: int, place: str, rows: SpanRows) -> Iterator[None]:
-    """Take the spans of one resource."""
+def resource_into(
+    group: bytes, position: int, place: str, rows: SpanRows, columns: MessageColumns | None = None
+) -> Iterator[None]:
+    """Take the spans of one resource, or hand them to `columns`."""
     found = _parsed("spans", group)
     if found is None or not _has_span(found):
         other = _other_kind(group)
@@ -67,23 +70,45 @@ def resource_into(group: bytes, position: int, place: str, rows: SpanRows) -> It
         rows.refuse(place, "not a message of OTLP", group)
         yield
         return
+    if columns is not None and columns.offer(found, len(group), position, place):
+        return
     try:
-        resource = rows.resource(_pairs(found.resource.attributes))
+        resource = rows.resource(resource_attributes(found))
     except ODD_FORMS as fault:
         rows.refuse_odd(place, fault, group)
         yield
         return
-    for scoped in found.scope_spans:
-        scope = {"scope": scoped.scope.name or None, "scope_version": scoped.scope.version or None}
+    yield from spans_into(found, resource, position, place, rows)
+
+
+def resource_attributes(group: Any) -> dict[str, Any]:
+    """The attributes of a group's resource."""
+    return _pairs(group.resource.attributes)
+
+
+def scope_columns(scoped: Any) -> dict[str, str | None]:
+    """The columns that say which scope a span is of."""
+    return {"scope": scoped.scope.name or None, "scope_version": scoped.scope.version or None}
+
+
+def spans_into(group: Any, resource: Resource, position: int, place: str, rows: SpanRows) -> Iterator[None]:
+    """Take the spans of a group, one by one."""
+    for scoped in group.scope_spans:
+        scope = scope_columns(scoped)
         for span in scoped.spans:
-            _span_into(span, resource, scope, position, place, rows)
+            span_into(span, resource, scope, position, place, rows)
             yield
 
 
 def _has_span(found: Any) -> bool:
     """Whether a span of it has ids: another kind of message, read as spans, has none."""
-    spans = [span for scoped in found.scope_spans for span in scoped.spans]
-    return not spans or any(len(span.trace_id) == _TRACE_BYTES and len(span.span_id) == _SPAN_BYTES for span in spans)
+    if not any(scoped.spans for scoped in found.scope_spans):
+        return True
+    return any(
+        len(span.trace_id) == _TRACE_BYTES and len(span.span_id) == _SPAN_BYTES
+        for scoped in found.scope_spans
+        for span in scoped.spans
+    )
 
 
 def _other_kind(group: bytes) -> str | None:
@@ -100,9 +125,10 @@ def _other_kind(group: bytes) -> str | None:
     return None
 
 
-def _span_into(
+def span_into(
     span: Any, resource: Resource, scope: dict[str, str | None], position: int, place: str, rows: SpanRows
 ) -> None:
+    """Take one span, or refuse it."""
     try:
         start, odd_start = nanoseconds(span.start_time_unix_nano)
         end, odd_end = nanoseconds(span.end_time_unix_nano)
