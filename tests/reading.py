@@ -6,14 +6,20 @@ import io
 import json
 import struct
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import duckdb
+import pyarrow as pa
 from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
+from analyzer.ingest.reading import add_frame
+from analyzer.resources import text as resource_text
 from analyzer.sources import Options, Source, recognise
 from analyzer.sources.otlp import SOURCE as OTLP
 from analyzer.sources.otlp.messages import message_into
 from analyzer.sources.span_rows import SpanRows
+from analyzer.store import Append, FileRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -68,19 +74,31 @@ class Taken:
 
 def collect(frames: Iterable[Frames]) -> Taken:
     """Put the pieces of a file together."""
-    taken = Taken()
+    taken, tables = Taken(), _emptied()
     for piece in frames:
         taken.records += piece.records
         taken.set_aside += piece.set_aside
         taken.dropped += piece.dropped
         taken.notes += piece.notes
         for frame in piece.frames:
-            rows = frame.rows.to_pylist()
-            if frame.table == "span":
-                taken.spans += rows
-            else:
-                taken.refused += [(row["position"], row["reason"], row["sample"]) for row in rows]
+            add_frame(tables, frame)
+    taken.spans = pa.table(tables.con.sql("SELECT * FROM span ORDER BY position, rowid").to_arrow_table()).to_pylist()
+    taken.refused = tables.con.execute("SELECT position, reason, sample FROM refused ORDER BY rowid").fetchall()
     return taken
+
+
+@cache
+def _base_tables() -> duckdb.DuckDBPyConnection:
+    con = duckdb.connect()
+    con.execute(resource_text("schemas", "store.sql"))
+    return con
+
+
+def _emptied() -> Append:
+    """Base tables in memory, empty."""
+    con = _base_tables()
+    con.execute("DELETE FROM span; DELETE FROM refused")
+    return Append(con, FileRecord("given", None, 0, "", ""))
 
 
 def read(path: Path, source: Source | None = None, **options: Any) -> Taken:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from analyzer import manifest, sources
 from analyzer.errors import ManifestError, SourceError
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from analyzer.ingest.finding import Found
-    from analyzer.store import Store
+    from analyzer.store import Append, Store
 
 _BLOCK = 4 * 1024 * 1024
 
@@ -61,6 +61,23 @@ def _already(store: Store, label: str, sha256: str, run: str, reading: str) -> F
     return None
 
 
+def add_frame(append: Append, frame: sources.Frame | sources.Columns) -> None:
+    """Append what a source gave; what cannot be taken of whole columns goes back to it."""
+    if isinstance(frame, sources.Frame):
+        append.add(frame.table, frame.rows, frame.select)
+        return
+    taken = append.add_columns(
+        frame.table,
+        frame.rows,
+        stage=frame.stage,
+        shapes=frame.shapes,
+        judge=frame.judge,
+        select=frame.select,
+        left=frame.left,
+    )
+    frame.take(*taken)
+
+
 def _read(
     store: Store,
     found: Found,
@@ -77,7 +94,7 @@ def _read(
     with store.append(record) as append:
         for piece in source.read(found.path, options):
             for frame in piece.frames:
-                append.add(frame.table, frame.rows, frame.select)
+                add_frame(append, frame)
             records += piece.records
             set_aside += piece.set_aside
             dropped += piece.dropped
@@ -112,7 +129,7 @@ class Limits:
     max_document_bytes: int | None = None
     max_depth: int | None = None
 
-    def chosen(self) -> dict[str, int]:
+    def chosen(self) -> dict[str, Any]:
         """The limits that are not left where they are."""
         return {field.name: value for field in fields(self) if (value := getattr(self, field.name)) is not None}
 

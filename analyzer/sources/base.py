@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     import pyarrow as pa
@@ -33,6 +33,8 @@ class Options:
     """What ends the file's last line, when a rotation has cut it: the first line of the next file."""
     begins_inside_line: bool = False
     """Whether the first line is such a rest, and was read with the file before."""
+    careful: bool = False
+    """Read record by record, even where whole columns could be read at once."""
 
     @property
     def run(self) -> str:
@@ -50,13 +52,33 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
+class Columns:
+    """Records that are read as whole columns, by SQL over `rows` (as `input`), and what becomes of those that cannot.
+
+    `stage` is kept as the table `staged`. `judge` is given the rows of `shapes`, a SELECT over it, and its answer is
+    the table `judged`. With both, `select` gives rows for the base table, and `left` what they do not stand for; `take`
+    is told how many rows there were, and is given the rest.
+    """
+
+    table: str
+    rows: pa.Table
+    stage: str
+    shapes: str
+    judge: Callable[[pa.Table], pa.Table]
+    select: str
+    left: str
+    take: Callable[[int, pa.Table], None]
+
+
+@dataclass(frozen=True, slots=True)
 class Frames:
     """One piece of a file: frames, how many records they stand for, how many bytes of the file are behind them.
 
     `set_aside` of the records are of a kind that has no table; `dropped` attributes of the others were left out.
+    Records of `Columns` are counted with a later piece, once it is known which could be taken.
     """
 
-    frames: tuple[Frame, ...] = ()
+    frames: tuple[Frame | Columns, ...] = ()
     records: int = 0
     set_aside: int = 0
     dropped: int = 0

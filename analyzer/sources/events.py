@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from analyzer.sources.base import Frame, Frames
 from analyzer.sources.opening import lines
+from analyzer.sources.quoting import sql_text
 from analyzer.sources.refusing import refused, shown
 from analyzer.vocabulary import Boundary, ClockKind, Control, Outcome, Phase, Side
 
@@ -165,17 +166,11 @@ _COLUMNS = ",\n  ".join(
 )
 
 
-def _sql_text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
-
-
 def _kept(options: Options) -> str:
-    run = (
-        _sql_text(options.run) if options.run_forced else f"coalesce({_text('run')}, {_sql_text(options.run_default)})"
-    )
+    run = sql_text(options.run) if options.run_forced else f"coalesce({_text('run')}, {sql_text(options.run_default)})"
     return (
         f"{_PARSED} SELECT {run} AS run, time_ns, {_text('kind')} AS content_kind,\n  {_COLUMNS},\n"
-        f"  {_sql_text(options.label)} AS source_file, position\nFROM checked WHERE reason IS NULL"
+        f"  {sql_text(options.label)} AS source_file, position\nFROM checked WHERE reason IS NULL"
     )
 
 
@@ -185,7 +180,7 @@ def _refused(options: Options, torn: int | None) -> str:
         " THEN 'torn last line: the file ends inside it' ELSE reason END"
     )
     return (
-        f"{_PARSED} SELECT {_sql_text(options.label)} AS source_file, 'line ' || position AS position,\n"
+        f"{_PARSED} SELECT {sql_text(options.label)} AS source_file, 'line ' || position AS position,\n"
         f"  {tail if torn else 'reason'} AS reason, left(line, 120) AS sample\nFROM checked WHERE reason IS NOT NULL"
     )
 

@@ -25,6 +25,10 @@ _ZSTD_BLOCK = 8 * 1024
 # NULs that a log rotation has left before text. A length, which begins with NULs too, is followed by no such text.
 _BEFORE_TEXT = re.compile(rb"(?:\xef\xbb\xbf)?\x00+(?:\xef\xbb\xbf)?(?=\s*[{\[]\s*[\"{\[\]}])|\xef\xbb\xbf")
 SAMPLE_CHARACTERS = 120
+_NEWLINE = 10
+_WIDE = 2**31 - 1
+# The database works on as many pieces of a table at once as it has threads, and on at most so many rows at a time.
+_PIECES, _MOST_IN_PIECE = 16, 2048
 
 
 @dataclass(slots=True)
@@ -176,20 +180,43 @@ def _decode(lines: list[bytes], first: int) -> tuple[list[str | None], list[tupl
 
 
 def _block(lines: list[bytes], first: int, bytes_read: int, torn: bool) -> Lines:
+    """Lines one by one, of which some may be no text."""
+    import pyarrow as pa
+
+    texts, broken = _decode(lines, first)
+    table = _table(pa.array(texts, type=pa.string()), first)
+    return Lines(table, tuple(broken), bytes_read, first + len(lines) - 1 if torn else None)
+
+
+def _even_block(text: bytes, first: int, bytes_read: int, limit: int) -> tuple[Lines, int] | None:
+    """Whole lines at once, and how many; None when one of them is too long or no text."""
+    import numpy as np
+    import pyarrow as pa
+
+    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == _NEWLINE) + 1
+    offsets = np.concatenate(([0], ends))
+    if np.diff(offsets).max() > limit + 1:
+        return None
+    kind, width = (pa.StringArray, np.int32) if len(text) < _WIDE else (pa.LargeStringArray, np.int64)
+    texts = kind.from_buffers(len(ends), pa.py_buffer(offsets.astype(width)), pa.py_buffer(text))
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid:
+        return None
+    return Lines(_table(texts, first), (), bytes_read, None), len(ends)
+
+
+def _table(texts: pa.Array, first: int) -> pa.Table:
+    """Lines that are not blank, each with its position, in pieces that can be worked on side by side."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    broken: list[tuple[int, str, bytes]] = []
-    try:
-        texts = pa.array(lines, type=pa.binary()).cast(pa.string())
-    except pa.ArrowInvalid:
-        decoded, broken = _decode(lines, first)
-        texts = pa.array(decoded, type=pa.string())
-    positions = pa.array(range(first, first + len(lines)), type=pa.int64())
-    trimmed = pc.utf8_trim(texts, characters=" \t\r\n\x00")
+    positions = pa.array(range(first, first + len(texts)), type=pa.int64())
+    trimmed = pc.ascii_trim(texts, characters=" \t\r\n\x00")
     table = pa.table({"position": positions, "line": trimmed})
-    table = table.filter(pc.fill_null(pc.greater(pc.utf8_length(trimmed), 0), False))
-    return Lines(table, tuple(broken), bytes_read, first + len(lines) - 1 if torn else None)
+    table = table.filter(pc.fill_null(pc.greater(pc.binary_length(trimmed), 0), False))
+    rows = max(1, min(_MOST_IN_PIECE, table.num_rows // _PIECES))
+    return pa.Table.from_batches(table.combine_chunks().to_batches(max_chunksize=rows), table.schema)
 
 
 def too_long(limit: int) -> str:
@@ -224,27 +251,30 @@ def lines(
         while block := stream.read(_BLOCK):
             if first == 1 and not left:
                 block = block[before_text(block) :]
-            *whole, left = (left + block).split(b"\n")
-            if whole:
-                yield from _bounded(whole, first, counted.count, limit, begins_inside)
-                first += len(whole)
+            whole, newline, left = (left + block).rpartition(b"\n")
+            if newline:
+                text = whole + newline
+                begun = begins_inside and first == 1
+                even = None if begun else _even_block(text, first, counted.count, limit)
+                if even is not None:
+                    lines_of_block, count = even
+                    yield lines_of_block
+                else:
+                    listed = text.split(b"\n")[:-1]
+                    yield _bounded(listed, first, counted.count, limit, begun)
+                    count = len(listed)
+                first += count
             if len(left) > limit:
                 yield _too_long(first, left[:SAMPLE_CHARACTERS], counted.count, limit)
                 after = _skip_line(stream)
                 if after is None:
                     return
                 first, left = first + 1, after
-    *whole, left = left.split(b"\n")
-    if whole:
-        yield from _bounded(whole, first, counted.count, limit, begins_inside)
-        first += len(whole)
     if left:
-        yield from _bounded([left + rest], first, counted.count, limit, begins_inside, torn=not rest)
+        yield _bounded([left + rest], first, counted.count, limit, begins_inside and first == 1, torn=not rest)
 
 
-def _bounded(
-    whole: list[bytes], first: int, bytes_read: int, limit: int, begins_inside: bool, *, torn: bool = False
-) -> Iterator[Lines]:
+def _bounded(whole: list[bytes], first: int, bytes_read: int, limit: int, begun: bool, *, torn: bool = False) -> Lines:
     broken = [
         (first + offset, too_long(limit), line[:SAMPLE_CHARACTERS])
         for offset, line in enumerate(whole)
@@ -252,8 +282,8 @@ def _bounded(
     ]
     if broken:
         whole = [line if len(line) <= limit else b"" for line in whole]
-    if begins_inside and first == 1:
+    if begun:
         whole = [b"", *whole[1:]]
         broken = [line for line in broken if line[0] != 1]
     block = _block(whole, first, bytes_read, torn)
-    yield replace(block, broken=(*block.broken, *broken)) if broken else block
+    return replace(block, broken=(*block.broken, *broken)) if broken else block

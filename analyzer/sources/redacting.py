@@ -63,6 +63,10 @@ class Redaction:
         # A file has few keys, and each on every span.
         return lru_cache(_REMEMBERED)(lambda key: pattern.fullmatch(key) is not None)
 
+    def keeps(self, key: str) -> bool:
+        """Whether an attribute of this key is kept, whatever it holds."""
+        return self._left_out is None or not self._left_out(key)
+
     def __call__(self, attributes: dict[str, Any]) -> tuple[dict[str, Any], int]:
         """The attributes that may be kept, and how many were left out.
 

@@ -13,6 +13,8 @@ from analyzer.sources.refusing import outline, refused, shown
 from analyzer.sources.span_values import OddRecordError, as_json, as_text, plain
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pyarrow as pa
 
     from analyzer.sources.base import Options
@@ -24,11 +26,14 @@ _TEXT = (
 _NUMBERS = (
     "start_ns", "end_ns", "flags", "dropped_attributes", "dropped_events", "dropped_links", "position",
 )  # fmt: skip
+_JSON = ("attributes", "resource", "events", "links")
 _CLOCK_KEYS = ("host.name", "host.id", "k8s.node.name", "service.instance.id", "service.name")
 _MOST_ROWS = 20_000
 _MOST_CHARACTERS = 64 * MEGABYTE
 _OUT_OF_RANGE = "time out of range"
 _WITH_CONTENT = {"attributes", "resource", "events", "links", "tags", "logs", "annotations", "status"}
+# JSON as the database writes it, so that a span reads the same whichever way it was read.
+_AS_WRITTEN = "SELECT * REPLACE (" + ", ".join(f"json({name}) AS {name}" for name in _JSON) + ") FROM input"
 ODD_FORM = "the span is not of the form its format gives it"
 # What reading a value of an unexpected form raises.
 ODD_FORMS = (AttributeError, TypeError, KeyError, IndexError, ValueError, OverflowError, RecursionError)
@@ -82,7 +87,7 @@ class SpanRows:
     def _begin(self) -> None:
         self._columns: dict[str, list[Any]] = {name: [] for name in (*_TEXT, *_NUMBERS)}
         self._refusals: list[tuple[str, str, str]] = []
-        self._set_aside = self._dropped = self._characters = 0
+        self._set_aside = self._dropped = self._characters = self._taken = 0
 
     @property
     def full(self) -> bool:
@@ -96,6 +101,17 @@ class SpanRows:
         kept, dropped = self.redact(attributes)
         self._dropped += dropped
         return Resource(as_json(kept), clock_of(kept), as_text(kept.get("service.name")) or None)
+
+    def resource_if_whole(self, attributes: dict[str, Any]) -> Resource | None:
+        """A resource of which nothing is left out; None for another one."""
+        dropped = self._dropped
+        resource = self.resource(attributes)
+        left_out, self._dropped = self._dropped > dropped, dropped
+        return None if left_out else resource
+
+    def count(self, taken: int) -> None:
+        """Spans that are in the store already."""
+        self._taken += taken
 
     def add(
         self,
@@ -167,6 +183,11 @@ class SpanRows:
         """What is to be said of the file."""
         self._notes.append(sentence)
 
+    def flush_full(self, bytes_read: int) -> Iterator[Frames]:
+        """What has come together, if it is time to flush."""
+        if self.full:
+            yield self.flush(bytes_read)
+
     def flush(self, bytes_read: int, *, last: bool = False) -> Frames:
         """What has come together since the last flush; with `last`, also what is to be said of the file."""
         if last and self._aside:
@@ -174,12 +195,12 @@ class SpanRows:
             self._notes.append(f"set aside: {listed}, of which only spans are read")
         count = len(self._columns["position"])
         frames = (
-            *((Frame("span", self._table(count)),) if count else ()),
+            *((Frame("span", self._table(count), _AS_WRITTEN),) if count else ()),
             *refused(self.options.label, self._refusals),
         )
         piece = Frames(
             frames,
-            records=count + len(self._refusals) + self._set_aside,
+            records=count + self._taken + len(self._refusals) + self._set_aside,
             set_aside=self._set_aside,
             dropped=self._dropped,
             bytes_read=bytes_read,

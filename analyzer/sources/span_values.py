@@ -30,7 +30,8 @@ def _no_id(value: str, digits: int) -> OddRecordError:
 def identifier(value: Any, digits: int) -> str | None:
     """A trace id (32 digits) or span id (16) as lower-case hex; None when missing or all zero.
 
-    Hex, base64 of its bytes, or base64 of its hex text: their lengths tell them apart.
+    Hex, base64 of its bytes, or base64 of its hex text: their lengths tell them apart. Both alphabets of base64 count,
+    and its padding must be there: what has lost it could as well be hex that has lost digits.
     """
     if value is None or value == "":
         return None
@@ -38,7 +39,7 @@ def identifier(value: Any, digits: int) -> str | None:
         raise OddRecordError(f"an id must be text, found {type(value).__name__}")
     if len(value) != digits and value.endswith("="):
         try:
-            raw = base64.b64decode(value, validate=True)
+            raw = base64.b64decode(value.replace("-", "+").replace("_", "/"), validate=True)
         except (binascii.Error, ValueError) as fault:
             raise _no_id(value, digits) from fault
         text = raw.hex() if len(raw) * 2 == digits else raw.decode("latin-1")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,6 +11,7 @@ import duckdb
 from analyzer.store.spans import put_copies_back
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from types import TracebackType
 
     import pyarrow as pa
@@ -58,11 +59,45 @@ class Append:
 
         `rows` are Arrow columns under the table's names; with `select` that SELECT is run over them (as `input`).
         """
+        with self._registered("input", rows):
+            return self._insert(table, select or "SELECT * FROM input")
+
+    def add_columns(
+        self,
+        table: str,
+        rows: pa.Table,
+        *,
+        stage: str,
+        shapes: str,
+        judge: Callable[[pa.Table], pa.Table],
+        select: str,
+        left: str,
+    ) -> tuple[int, pa.Table]:
+        """Append what can be read as whole columns: how many rows there were, and what was left.
+
+        `stage` is a SELECT over `rows` (as `input`) and kept as the table `staged`; the answer of `judge` to `shapes`,
+        a SELECT over it, is the table `judged`; `select` and `left` are SELECTs over both.
+        """
+        with self._registered("input", rows):
+            self.con.execute(f"CREATE OR REPLACE TEMP TABLE staged AS {stage}")
+            with self._registered("judged", judge(self.con.sql(shapes).to_arrow_table())):
+                added = self._insert(table, select)
+                over = self.con.sql(left).to_arrow_table()
+        self.con.execute("DROP TABLE temp.staged")
+        return added, over
+
+    @contextmanager
+    def _registered(self, name: str, rows: pa.Table) -> Iterator[None]:
+        self.con.register(name, rows)
+        try:
+            yield
+        finally:
+            self.con.unregister(name)
+
+    def _insert(self, table: str, select: str) -> int:
         if table not in _TABLES:
             raise ValueError(f"{table} takes no rows from a source")
-        self.con.register("input", rows)
-        row = self.con.execute(f"INSERT INTO {table} BY NAME {select or 'SELECT * FROM input'}").fetchone()
-        self.con.unregister("input")
+        row = self.con.execute(f"INSERT INTO {table} BY NAME {select}").fetchone()
         added = int(row[0]) if row else 0
         self._counts[table] = self._counts.get(table, 0) + added
         return added

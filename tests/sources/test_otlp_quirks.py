@@ -44,6 +44,11 @@ def test_01_span_ids_have_the_same_three_forms(tmp_path: Path) -> None:
     }
 
 
+def test_01_base64_may_be_in_the_alphabet_for_addresses(tmp_path: Path) -> None:
+    found = given(tmp_path, document(span(traceId="____-_-_-_8AAAAAAAAAAA==", spanId="_-8AAAAAAAA="))).one()
+    assert (found["trace_id"], found["span_id"]) == ("fffffffbffbffbff" + "0" * 16, "ffef" + "0" * 12)
+
+
 @pytest.mark.parametrize("written", ["ABC", "5b8efff798038103d269b633813fc6", "zz" * 16, "W47/95gDgQPSabYzgT/GDA", 7])
 def test_01_an_id_of_another_length_or_alphabet_is_refused(tmp_path: Path, written: Any) -> None:
     taken = given(tmp_path, document(span(traceId=written)))
@@ -177,7 +182,29 @@ def test_08_empty_missing_doubled_and_nested_values(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("written", [{"a": "plain"}, ["a"], [{"key": 5}], 7, [{"key": "a", "value": "bare"}]])
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ({"stringValue": None, "boolValue": None, "intValue": "5"}, 5), ({"arrayValue": None}, None), ({"kvlistValue": None}, None),
+        ({"unknown": [1], "stringValue": "a"}, "a"), ({"arrayValue": {}, "unknown": 1}, []), ({"unknown": {"a": 1}}, {"a": 1}),
+        ({"unknown": None}, None), ({"stringValue": ""}, ""),
+    ],
+)  # fmt: skip
+def test_08_a_value_is_what_its_known_field_says_and_null_is_no_field(
+    tmp_path: Path, written: dict[str, Any], kept: Any
+) -> None:
+    assert value(tmp_path, written) == kept
+
+
+def test_08_a_key_that_is_null_is_the_empty_one(tmp_path: Path) -> None:
+    written = [{"key": None, "value": {"intValue": "1"}}, {"key": "", "value": {"intValue": "2"}}]
+    assert given(tmp_path, document(span(attributes=written))).one()["attributes"] == {"": 1}
+
+
+@pytest.mark.parametrize(
+    "written",
+    [{"a": "plain"}, ["a"], [{"key": 5}], [{"key": 0}], [{"key": []}], [None], 7, [{"key": "a", "value": "bare"}]],
+)
 def test_08_attributes_of_another_form_are_refused_and_not_left_out(tmp_path: Path, written: Any) -> None:
     taken = given(tmp_path, document(span(attributes=written)))
     assert (taken.spans, len(taken.refused)) == ([], 1)
@@ -350,11 +377,12 @@ def test_a_wrapped_time_of_a_message_is_out_of_range() -> None:
     assert (found["start_ns"], found["end_ns"], found["flag"]) == (START, None, "time out of range")
 
 
-def test_a_negative_count_of_dropped_attributes_is_no_fault(tmp_path: Path) -> None:
-    odd = span(
-        droppedAttributesCount=-1, events=[{"name": "e", "timeUnixNano": str(START), "droppedAttributesCount": -1}]
-    )
-    assert given(tmp_path, document(odd)).one()["events"][0]["dropped_attributes"] == -1
+@pytest.mark.parametrize(("written", "kept"), [(3, 3), ("3", 3), (0, None), (-1, None), (True, None), ("many", None)])
+def test_what_an_event_or_link_has_dropped_is_a_count_or_is_left_out(tmp_path: Path, written: Any, kept: Any) -> None:
+    event = {"name": "e", "timeUnixNano": str(START), "droppedAttributesCount": written}
+    link = {"traceId": TRACE, "spanId": SPAN, "dropped_attributes_count": written}
+    found = given(tmp_path, document(span(events=[event], links=[link]))).one()
+    assert [item.get("dropped_attributes") for item in (*found["events"], *found["links"])] == [kept, kept]
 
 
 def test_half_a_character_becomes_a_question_mark(tmp_path: Path) -> None:

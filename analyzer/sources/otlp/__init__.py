@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from analyzer.errors import SourceError
 from analyzer.sources.base import HEAD_BYTES
 from analyzer.sources.opening import head as first_bytes
 from analyzer.sources.opening import open_counted
-from analyzer.sources.otlp import json_files, lookalikes, messages
+from analyzer.sources.otlp import json_files, json_lines, lookalikes, messages
 from analyzer.sources.otlp.forms import Form, form_of, holds_otlp
 from analyzer.sources.span_rows import SpanRows
 
@@ -35,31 +35,27 @@ class _Otlp:
     def read(self, path: Path, options: Options) -> Iterator[Frames]:
         """Rows of `span`: times in ns as written, attributes as JSON with their types."""
         rows = SpanRows(options)
-        done = 0
-        for done in self._steps(path, options, rows):
-            if rows.full:
-                yield rows.flush(done)
-        yield rows.flush(done, last=True)
-
-    def _steps(self, path: Path, options: Options, rows: SpanRows) -> Iterator[int]:
-        """Take record after record into `rows`; how many bytes of the file are read, each time."""
-        start = first_bytes(path, HEAD_BYTES)
-        form = form_of(path, start, options)
+        form = form_of(path, first_bytes(path, HEAD_BYTES), options)
         if form is Form.LINES:
-            yield from json_files.lines_into(path, options, rows)
-            return
-        stream, count = open_counted(path)
-        with stream:
-            if form is Form.DOCUMENTS:
-                steps = json_files.documents_into(stream, options, rows)
-            elif form is Form.MESSAGE:
-                steps = messages.message_into(stream, options, rows)
-            elif form is Form.MESSAGES:
-                steps = messages.messages_into(stream, options, rows)
-            else:
-                raise SourceError(f"{path} is no OTLP that can be read", "`analyze sources` lists the formats")
-            for _ in steps:
-                yield count()
+            yield from json_lines.lines_into(path, options, rows)
+        else:
+            stream, count = open_counted(path)
+            with stream:
+                for _ in self._steps(form, path, stream, options, rows):
+                    yield from rows.flush_full(count())
+        yield rows.flush(path.stat().st_size, last=True)
+
+    def _steps(
+        self, form: Form | None, path: Path, stream: IO[bytes], options: Options, rows: SpanRows
+    ) -> Iterator[None]:
+        """Take record after record into `rows`."""
+        if form is Form.DOCUMENTS:
+            return json_files.documents_into(stream, options, rows)
+        if form is Form.MESSAGE:
+            return messages.message_into(stream, options, rows)
+        if form is Form.MESSAGES:
+            return messages.messages_into(stream, options, rows)
+        raise SourceError(f"{path} is no OTLP that can be read", "`analyze sources` lists the formats")
 
 
 SOURCE = _Otlp()

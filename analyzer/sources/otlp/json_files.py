@@ -1,4 +1,4 @@
-"""OTLP/JSON by lines and by documents."""
+"""OTLP/JSON by documents: those of a text, and those of a stream, group by group."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ import re
 from typing import IO, TYPE_CHECKING, Any
 
 from analyzer.sources.documents import Pieces
-from analyzer.sources.opening import lines
 from analyzer.sources.otlp.json_spans import ARRAYS, document_into, group_into
 from analyzer.sources.span_rows import ODD_FORMS
 from analyzer.sources.span_values import OddRecordError, loaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from analyzer.sources.base import Options
     from analyzer.sources.span_rows import SpanRows
@@ -25,24 +23,6 @@ _DECODER = json.JSONDecoder()
 _SPACE = " \t\r\n\x00"
 _NO_BRACKETS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^{}\[\]"]++|"', re.DOTALL)
 _EMPTY = re.compile(r"\{\}|\[\]")
-
-
-def lines_into(path: Path, options: Options, rows: SpanRows) -> Iterator[int]:
-    """Take the documents of every line; how many bytes are read, after each record."""
-    if options.begins_inside_line:
-        rows.note("its first line is the rest of the last line of the file before, and was read with that one")
-    blocks = lines(path, options.max_line_bytes, rest=options.line_rest, begins_inside=options.begins_inside_line)
-    for block in blocks:
-        columns = (block.table[name].to_pylist() for name in ("position", "line"))
-        for position, line in zip(*columns, strict=True):
-            torn = position == block.torn_position
-            for _ in text_into(line, position, f"line {position}", rows, torn=torn):
-                yield block.bytes_read
-        for position, reason, start in block.broken:
-            rows.refuse(f"line {position}", reason, start)
-            yield block.bytes_read
-    if options.line_rest:
-        rows.note("its last line goes on in the next file, and was read with its rest")
 
 
 def text_into(line: str, position: int, place: str, rows: SpanRows, *, torn: bool = False) -> Iterator[None]:

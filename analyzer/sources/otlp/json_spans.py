@@ -110,8 +110,8 @@ def group_into(path: Path, group: Any, position: int, place: str, rows: SpanRows
         yield
         return
     try:
-        resource = rows.resource(pairs((group.get("resource") or {}).get("attributes")))
-        scopes = [(scoped, _scope(scoped), _spans(scoped)) for scoped in _scoped(group)]
+        resource = rows.resource(resource_attributes(group))
+        scopes = [(scoped, scope_columns(scoped), _spans(scoped)) for scoped in _scoped(group)]
     except ODD_FORMS as fault:
         rows.refuse_odd(place, fault, group)
         yield
@@ -122,7 +122,7 @@ def group_into(path: Path, group: Any, position: int, place: str, rows: SpanRows
             yield
             continue
         for span in spans:
-            _span_into(span, resource, scope, position, place, rows)
+            span_into(span, resource, scope, position, place, rows)
             yield
 
 
@@ -133,7 +133,12 @@ def _scoped(group: dict[str, Any]) -> list[Any]:
     return listed
 
 
-def _scope(scoped: Any) -> dict[str, str | None]:
+def resource_attributes(group: Any) -> dict[str, Any]:
+    """The attributes of the resource that a group, or a lone span, is of. ODD_FORMS when it is none."""
+    return pairs((group.get("resource") or {}).get("attributes"))
+
+
+def scope_columns(scoped: Any) -> dict[str, str | None]:
     """The columns that say which scope a span is of."""
     scope = either(scoped, *_SCOPE_NAMES) or {}
     return {"scope": text(scope.get("name")), "scope_version": optional_text(scope.get("version"))}
@@ -147,17 +152,18 @@ def _spans(scoped: dict[str, Any]) -> list[Any] | None:
 def _lone_span_into(span: Any, position: int, place: str, rows: SpanRows) -> None:
     """A span that says its resource and scope itself, or says none."""
     try:
-        resource = rows.resource(pairs((span.get("resource") or {}).get("attributes")))
-        scope = _scope(span)
+        resource = rows.resource(resource_attributes(span))
+        scope = scope_columns(span)
     except ODD_FORMS as fault:
         rows.refuse_odd(place, fault, span)
         return
-    _span_into(span, resource, scope, position, place, rows)
+    span_into(span, resource, scope, position, place, rows)
 
 
-def _span_into(
+def span_into(
     span: Any, resource: Resource, scope: dict[str, str | None], position: int, place: str, rows: SpanRows
 ) -> None:
+    """Take one span, or refuse it."""
     try:
         own = _own_columns(span) | scope
         attributes = pairs(span.get("attributes"))
@@ -197,8 +203,8 @@ def _own_columns(span: dict[str, Any]) -> dict[str, Any]:
 
 def _left_behind(item: dict[str, Any]) -> dict[str, Any]:
     """How many attributes the SDK itself has dropped, where it says so."""
-    count = either(item, "droppedAttributesCount", "dropped_attributes_count")
-    return {"dropped_attributes": count} if isinstance(count, int) and count else {}
+    count = optional_count(either(item, "droppedAttributesCount", "dropped_attributes_count"))
+    return {"dropped_attributes": count} if count else {}
 
 
 def _events(items: Any) -> list[dict[str, Any]]:

@@ -43,6 +43,7 @@ def _list(raw: Any) -> list[Any]:
 
 
 _READ: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("stringValue", "string_value", "boolValue", "bool_value", "bytesValue", "bytes_value"), plain),
     "intValue": _integer,
     "int_value": _integer,
     "doubleValue": _double,
@@ -60,9 +61,12 @@ def any_value(value: Any) -> Any:
         return None
     if not isinstance(value, dict):
         raise OddRecordError("an attribute's value does not say its type")
-    ((kind, raw), *_) = value.items()
-    read = _READ.get(kind)
-    return read(raw) if read else plain(raw)
+    # A null says that a field is not there, and what is not known is passed over.
+    for kind, raw in value.items():
+        if raw is not None and kind in _READ:
+            return _READ[kind](raw)
+    # Unless there is nothing else: a type of days to come, as it is written.
+    return plain(next((raw for raw in value.values() if raw is not None), None))
 
 
 def pairs(items: Any) -> dict[str, Any]:
@@ -73,9 +77,10 @@ def pairs(items: Any) -> dict[str, Any]:
         raise OddRecordError("attributes are not a list of keys with values")
     found: dict[str, Any] = {}
     for item in items:
-        if not isinstance(item, dict) or not isinstance(item.get("key", ""), str):
+        key = item.get("key") if isinstance(item, dict) else item
+        if not isinstance(item, dict) or not isinstance(key, str | None):
             raise OddRecordError("an attribute is no key with a value")
-        key = item.get("key", "")
+        key = key or ""
         if key not in found:
             found[key] = any_value(item.get("value"))
     return found
