@@ -135,7 +135,7 @@ ADMITTED = Shape(
     _ROUTER, "admit", 1,
     (
         _text("policy", "fcfs"), _int("waiting"), _int("running"), _text("worker"), _int("replicas", WORKERS),
-        _double("score"), _bool("sticky"), _int("prompt"), _int("budget"), _text("class", "chat"), _int("priority", 1),
+        _double("score"), _bool("sticky"), _int("input"), _int("budget"), _text("class", "chat"), _int("priority", 1),
         _text("zone", "a"),
     ),
 )  # fmt: skip

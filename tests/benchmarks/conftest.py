@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-SEED, SPANS = 1, 6_000  # the engines fill up early here, so that every outcome is there
+SEED, SPANS = 1, 6_000  # as in the tests
 
 
 @pytest.fixture(scope="session")

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FORMS = list(traffic.FORMS)
+SEED, SPANS = 1, 6_000  # the engines fill up early here, so that every outcome is there
 # No load point is told, so that there is one.
 BY_TENANT = "load_point = '(none)' AND tenant <> '(all)' AND input_bin = '(all)' AND output_bin = '(all)' AND window_start = '(all)'"
 SPAN_KEYS = [
@@ -215,6 +216,13 @@ def test_a_log_tells_the_tries_of_a_request_apart(
         (row["tenant"], row["outcome"]): row["attempts"] for row in counted if row["attempts"]
     } == known.attempt_outcomes
     assert known.attempts > known.requests
+
+
+def test_of_the_attributes_only_stacks_are_content_that_is_dropped(stored: Callable[[str], Path]) -> None:
+    made = [span for request in traffic.traffic(SEED, SPANS) for span in spans.spans_of(request)]
+    with Store(stored("json"), read_only=True) as store:
+        dropped = store.fetch("SELECT dropped FROM source_file")[0]["dropped"]
+    assert dropped == sum(span.exception is not None for span in made) > 0
 
 
 def test_json_and_protobuf_give_the_same_rows(stored: Callable[[str], Path]) -> None:
