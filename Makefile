@@ -8,10 +8,10 @@ PAGE  := three-services.html
 ARGS  :=
 
 .DEFAULT_GOAL := help
-.PHONY: demo test lint bench clean help
+.PHONY: demo test lint bench bench-full clean help
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 demo: $(READY) ## report on a real run and open the page
 	$(BIN)/analyze report --manifest sample_traces/three-services/run.json --out $(PAGE)
@@ -37,8 +37,12 @@ lint: $(READY) ## check format, rules, types and layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(READY) ## measure ingest and derive against plain JSON parsing
-	$(BIN)/python benchmarks/bench.py $(ARGS)
+bench: $(READY) ## measure how fast files become a store, in under five minutes
+	$(BIN)/python benchmarks/ingest.py --spans 100000 --rounds 3 $(ARGS)
+
+bench-full: $(READY) ## up to ten million spans; takes long, and 30 GB of disk
+	$(BIN)/python benchmarks/ingest.py --spans 200000 1600000 $(ARGS)
+	$(BIN)/python benchmarks/ingest.py --spans 10000000 --rounds 1 $(ARGS)
 
 clean: ## remove everything that make has made
 	rm -rf $(VENV) $(PAGE) $(PAGE:.html=.summary.json) sample_traces/*/.analyze build dist
