@@ -210,7 +210,7 @@ def test_columns_of_messages_take_all_that_a_collector_wrote(
     shared_data: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone: list[Any] = []
-    monkeypatch.setattr(message_columns, "span_into", lambda *given: alone.append(given))
-    monkeypatch.setattr(message_columns, "spans_into", lambda *given: alone.append(given) or ())
+    for one_by_one in ("span_into", "spans_into"):
+        monkeypatch.setattr(message_columns, one_by_one, lambda *given: alone.extend(given))
     spans = comes_of(shared_data / "made" / "otlp-vllm" / "traces.lenprefix.pb", store, careful=False)["spans"]
     assert (len(spans), alone) == (38, [])

@@ -118,7 +118,7 @@ _EVENTS = f"""
   || CASE WHEN e.droppedAttributesCount > 0 THEN ',"dropped_attributes":' || e.droppedAttributesCount ELSE '' END
   || '}}'), ',') || ']'"""
 
-_EVENT_KEYS = f"array_to_string(list_transform(s.events, lambda e: {_keys('e.attributes')}), ',')"
+_EVENT_KEYS = f"nullif(array_to_string(list_transform(s.events, lambda e: {_keys('e.attributes')}), ','), '')"
 
 
 def _part(before: str, listed: str, within: str, after: str) -> str:

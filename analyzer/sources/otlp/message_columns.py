@@ -66,7 +66,7 @@ WITH spanned AS (
 SELECT
   part, place, position, resource, scope, false AS line_odd,
   '[' || concat_ws(',', {_keys("s.attributes")},
-    array_to_string(list_transform(s.events, lambda e: {_keys("e.attributes")}), ',')) || ']' AS keys,
+    nullif(array_to_string(list_transform(s.events, lambda e: {_keys("e.attributes")}), ','), '')) || ']' AS keys,
   lower(hex(s.trace_id)) AS trace_id, lower(hex(s.span_id)) AS span_id,
   nullif(nullif(lower(hex(s.parent_span_id)), ''), repeat('0', 16)) AS parent_span_id,
   s.name AS name,
