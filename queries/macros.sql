@@ -23,6 +23,9 @@ CREATE OR REPLACE MACRO level_e6(q) AS
 CREATE OR REPLACE MACRO order_statistic(ordered, rank) AS
   CASE WHEN rank >= 1 THEN nullif(list_extract(ordered, rank), '-infinity'::DOUBLE) END;
 
+-- Several of them at once, NULL for a rank that is none; -infinity is left as it stands.
+CREATE OR REPLACE MACRO order_statistics(ordered, ranks) AS list_select(ordered, ranks);
+
 -- Wilson score interval of a share, two-sided 95 %.
 CREATE OR REPLACE MACRO wilson_low(good, n) AS
   CASE WHEN good = 0 AND n > 0 THEN 0.0 WHEN n > 0 THEN greatest(0.0,

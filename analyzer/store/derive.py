@@ -99,27 +99,16 @@ _AFTER: dict[str, Callable[[duckdb.DuckDBPyConnection], None]] = {
 }
 
 
-def _metric_batches(con: duckdb.DuckDBPyConnection) -> list[list[str]]:
-    """Metrics in batches whose ordered values fit in memory together."""
-    batches: list[list[str]] = []
-    room = 0
-    for metric, values in con.execute(
-        "SELECT metric, sum(n)::BIGINT FROM stratum_size GROUP BY metric ORDER BY metric"
-    ).fetchall():
-        if not batches or values > room:
-            batches.append([])
-            room = VALUES_AT_ONCE
-        batches[-1].append(metric)
-        room -= values
-    return batches
-
-
 def _by_metric(con: duckdb.DuckDBPyConnection, definition: catalog.Definition) -> None:
-    """Fill a table some metrics at a time, so that memory follows the largest metric and not their sum."""
+    """Fill a table one metric at a time where all are too many, so that memory follows the largest and not their sum.
+
+    A list of metrics would not do: only a single one is looked for before the values are ordered.
+    """
     con.execute(f"CREATE TABLE {definition.name} AS SELECT * FROM ({definition.select}) LIMIT 0")
-    for metrics in _metric_batches(con):
-        names = ", ".join(map(_quote, metrics))
-        con.execute(f"INSERT INTO {definition.name} SELECT * FROM ({definition.select}) WHERE metric IN ({names})")
+    sizes = con.execute("SELECT metric, sum(n)::BIGINT FROM stratum_size GROUP BY metric ORDER BY metric").fetchall()
+    few = sum(values for _, values in sizes) <= VALUES_AT_ONCE
+    for condition in ("true",) if few else (f"metric = {_quote(metric)}" for metric, _ in sizes):
+        con.execute(f"INSERT INTO {definition.name} SELECT * FROM ({definition.select}) WHERE {condition}")
 
 
 def _count_set_aside(con: duckdb.DuckDBPyConnection) -> None:
