@@ -59,8 +59,14 @@ class Append:
 
         `rows` are Arrow columns under the table's names; with `select` that SELECT is run over them (as `input`).
         """
-        with self._registered("input", rows):
-            return self._insert(table, select or "SELECT * FROM input")
+        if table not in _TABLES:
+            raise ValueError(f"{table} takes no rows from a source")
+        # Found by its name: what is registered in a transaction is held until that ends.
+        input = rows  # noqa: A001, F841
+        row = self.con.execute(f"INSERT INTO {table} BY NAME {select or 'SELECT * FROM input'}").fetchone()
+        added = int(row[0]) if row else 0
+        self._counts[table] = self._counts.get(table, 0) + added
+        return added
 
     def add_columns(
         self,
@@ -79,30 +85,23 @@ class Append:
         `stage` is a SELECT over `rows` (as `input`) and kept as the table `staged`; the answer of `judge` to `shapes`,
         a SELECT over it, is the table `judged`; `select`, `counts` and `left` are SELECTs over both.
         """
-        with self._registered("input", rows):
-            self.con.execute(f"CREATE OR REPLACE TEMP TABLE staged AS {stage}")
-            with self._registered("judged", judge(self.con.sql(shapes).to_arrow_table())):
-                self._insert(table, select)
-                (counted,) = self.con.sql(counts).to_arrow_table().to_pylist()
-                over = self.con.sql(left).to_arrow_table()
-        self.con.execute("DROP TABLE temp.staged")
+        with self._aside() as con, _registered(con, "input", rows):
+            con.execute(f"CREATE TEMP TABLE staged AS {stage}")
+            with _registered(con, "judged", judge(con.sql(shapes).to_arrow_table())):
+                found = con.sql(select).to_arrow_table()
+                (counted,) = con.sql(counts).to_arrow_table().to_pylist()
+                over = con.sql(left).to_arrow_table()
+        self.add(table, found)
         return counted, over
 
     @contextmanager
-    def _registered(self, name: str, rows: pa.Table) -> Iterator[None]:
-        self.con.register(name, rows)
+    def _aside(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection outside of the file's transaction, which would hold all that it ever made until its end."""
+        con = self.con.cursor()
         try:
-            yield
+            yield con
         finally:
-            self.con.unregister(name)
-
-    def _insert(self, table: str, select: str) -> int:
-        if table not in _TABLES:
-            raise ValueError(f"{table} takes no rows from a source")
-        row = self.con.execute(f"INSERT INTO {table} BY NAME {select}").fetchone()
-        added = int(row[0]) if row else 0
-        self._counts[table] = self._counts.get(table, 0) + added
-        return added
+            con.close()
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
@@ -115,6 +114,15 @@ class Append:
         _write_record(self.con, self.record)
         self.con.execute("DELETE FROM store_state WHERE key = 'derived'")
         self.con.execute("COMMIT")
+
+
+@contextmanager
+def _registered(con: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> Iterator[None]:
+    con.register(name, rows)
+    try:
+        yield
+    finally:
+        con.unregister(name)
 
 
 def roll_back(con: duckdb.DuckDBPyConnection) -> None:
