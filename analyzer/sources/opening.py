@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
-_BLOCK = 64 * 1024 * 1024
+_BLOCK = 8 * 1024 * 1024
+# Lines are handed on in texts of about so many bytes.
+_AT_ONCE = 40 * 1024 * 1024
 DEFAULT_LINE_BYTES = 64 * 1024 * 1024
 # Small, because a frame may unpack to many thousand times its size.
 _ZSTD_BLOCK = 8 * 1024
@@ -264,32 +266,39 @@ def lines(
 
 def _lines(path: Path, limit: int, rest: bytes, begins_inside: bool) -> Iterator[Lines]:
     stream, counted = _open(path)
-    first, left = 1, b""
+    first, left, text = 1, b"", b""
     with stream:
         while block := stream.read(_BLOCK):
-            if first == 1 and not left:
+            if first == 1 and not left and not text:
                 block = block[before_text(block) :]
             whole, newline, left = (left + block).rpartition(b"\n")
-            if newline:
-                text = whole + newline
-                begun = begins_inside and first == 1
-                even = None if begun else _even_block(text, first, counted.count, limit)
-                if even is not None:
-                    lines_of_block, count = even
-                    yield lines_of_block
-                else:
-                    listed = text.split(b"\n")[:-1]
-                    yield _bounded(listed, first, counted.count, limit, begun)
-                    count = len(listed)
-                first += count
+            text += whole + newline
+            if text and (len(text) >= _AT_ONCE or len(left) > limit):
+                lines_of_text, count = _whole_lines(text, first, counted.count, limit, begins_inside and first == 1)
+                yield lines_of_text
+                first, text = first + count, b""
             if len(left) > limit:
-                yield _too_long(first, left[:SAMPLE_CHARACTERS], counted.count, limit)
+                if not (begins_inside and first == 1):
+                    yield _too_long(first, left[:SAMPLE_CHARACTERS], counted.count, limit)
                 after = _skip_line(stream)
                 if after is None:
                     return
                 first, left = first + 1, after
+    if text:
+        lines_of_text, count = _whole_lines(text, first, counted.count, limit, begins_inside and first == 1)
+        yield lines_of_text
+        first += count
     if left:
         yield _bounded([left + rest], first, counted.count, limit, begins_inside and first == 1, torn=not rest)
+
+
+def _whole_lines(text: bytes, first: int, bytes_read: int, limit: int, begun: bool) -> tuple[Lines, int]:
+    """Lines that end, and how many."""
+    even = None if begun else _even_block(text, first, bytes_read, limit)
+    if even is not None:
+        return even
+    listed = text.split(b"\n")[:-1]
+    return _bounded(listed, first, bytes_read, limit, begun), len(listed)
 
 
 def _bounded(whole: list[bytes], first: int, bytes_read: int, limit: int, begun: bool, *, torn: bool = False) -> Lines:
