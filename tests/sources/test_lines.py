@@ -1,3 +1,13 @@
+"""Files as lines, whatever lengths those have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analyzer.sources.opening import lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_a_rest_that_is_longer_than_a_line_may_be_belongs_to_the_file_before(tmp_path: Path) -> None:
