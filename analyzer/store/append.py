@@ -91,7 +91,10 @@ class Append:
                 found = con.sql(select).to_arrow_table()
                 (counted,) = con.sql(counts).to_arrow_table().to_pylist()
                 over = con.sql(left).to_arrow_table()
+        # Each thread writes where it likes: columns say themselves where their rows stand.
+        self.con.execute("SET preserve_insertion_order = false")
         self.add(table, found)
+        self.con.execute("SET preserve_insertion_order = true")
         return counted, over
 
     @contextmanager

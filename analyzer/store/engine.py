@@ -122,7 +122,7 @@ class Store:
             what = "made" if self._fresh else "opened"
             raise StoreError(f"{self.path} cannot be {what}: {said}", "name another --store") from fault
         self._con.execute("USE store")
-        self._con.execute("SET TimeZone = 'UTC'; SET preserve_insertion_order = false")
+        self._con.execute("SET TimeZone = 'UTC'")
 
     def _build(self) -> None:
         with self.transaction():

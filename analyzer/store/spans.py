@@ -16,8 +16,9 @@ FROM (
     s.rowid AS id, s.source_file,
     row_number() OVER (w ORDER BY s.end_ns DESC NULLS LAST, s.source_file, s.position) AS place,
     count(*) OVER w AS copies,
-    count(DISTINCT hash(s.name, s.start_ns, s.end_ns, s.status, s.attributes::VARCHAR, s.events::VARCHAR))
-      OVER w AS contents
+    count(DISTINCT hash(s.parent_span_id, s.name, s.service, s.scope, s.scope_version, s.start_ns, s.end_ns, s.status,
+      s.status_message, s.attributes::VARCHAR, s.resource::VARCHAR, s.events::VARCHAR, s.links::VARCHAR, s.trace_state,
+      s.flags, s.dropped_attributes, s.dropped_events, s.dropped_links)) OVER w AS contents
   FROM span AS s
   WINDOW w AS (PARTITION BY s.run, s.trace_id, s.span_id, s.kind)
 )
