@@ -6,7 +6,6 @@ import io
 import json
 import struct
 from dataclasses import dataclass, field
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -15,7 +14,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
 from analyzer.ingest.reading import add_frame
 from analyzer.resources import text as resource_text
-from analyzer.sources import Options, Source, recognise
+from analyzer.sources import Columns, Options, Source, recognise
 from analyzer.sources.otlp import SOURCE as OTLP
 from analyzer.sources.otlp.messages import message_into
 from analyzer.sources.span_rows import SpanRows
@@ -74,31 +73,30 @@ class Taken:
 
 def collect(frames: Iterable[Frames]) -> Taken:
     """Put the pieces of a file together."""
-    taken, tables = Taken(), _emptied()
+    taken = Taken()
     for piece in frames:
         taken.records += piece.records
         taken.set_aside += piece.set_aside
         taken.dropped += piece.dropped
         taken.notes += piece.notes
         for frame in piece.frames:
-            add_frame(tables, frame)
-    taken.spans = pa.table(tables.con.sql("SELECT * FROM span ORDER BY position, rowid").to_arrow_table()).to_pylist()
-    taken.refused = tables.con.execute("SELECT position, reason, sample FROM refused ORDER BY rowid").fetchall()
+            if isinstance(frame, Columns):
+                taken.spans += _as_columns(frame)
+            elif frame.table == "span":
+                taken.spans += frame.rows.to_pylist()
+            else:
+                rows = frame.rows.to_pylist()
+                taken.refused += [(row["position"], row["reason"], row["sample"]) for row in rows]
     return taken
 
 
-@cache
-def _base_tables() -> duckdb.DuckDBPyConnection:
-    con = duckdb.connect()
-    con.execute(resource_text("schemas", "store.sql"))
-    return con
-
-
-def _emptied() -> Append:
-    """Base tables in memory, empty."""
-    con = _base_tables()
-    con.execute("DELETE FROM span; DELETE FROM refused")
-    return Append(con, FileRecord("given", None, 0, "", ""))
+def _as_columns(columns: Columns) -> list[dict[str, Any]]:
+    """The rows that a store would make of whole columns."""
+    with duckdb.connect() as con:
+        con.execute(resource_text("schemas", "store.sql"))
+        add_frame(Append(con, FileRecord("given", None, 0, "", "")), columns)
+        rows: list[dict[str, Any]] = pa.table(con.sql("SELECT * FROM span ORDER BY position")).to_pylist()
+        return rows
 
 
 def read(path: Path, source: Source | None = None, **options: Any) -> Taken:
