@@ -48,6 +48,7 @@ class Append:
     _counts: dict[str, int] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
+        self.con.execute("SET preserve_insertion_order = true")
         self.con.execute("BEGIN")
         put_copies_back(self.con)
         _hand_over(self.con, self.record.path, self.record.sha256)
@@ -61,9 +62,13 @@ class Append:
         """
         if table not in _TABLES:
             raise ValueError(f"{table} takes no rows from a source")
-        # Found by its name: what is registered in a transaction is held until that ends.
-        input = rows  # noqa: A001, F841
-        row = self.con.execute(f"INSERT INTO {table} BY NAME {select or 'SELECT * FROM input'}").fetchone()
+        # The database finds it by its Python name, which no table bears: what is registered in a transaction is held
+        # until that ends. As a CTE it is `input` whatever else in the store may be called so.
+        _analyze_rows_of_this_source = rows
+        row = self.con.execute(
+            f"INSERT INTO {table} BY NAME WITH input AS (SELECT * FROM _analyze_rows_of_this_source)"
+            f" SELECT * FROM ({select or 'SELECT * FROM input'})"
+        ).fetchone()
         added = int(row[0]) if row else 0
         self._counts[table] = self._counts.get(table, 0) + added
         return added
@@ -91,11 +96,19 @@ class Append:
                 found = con.sql(select).to_arrow_table()
                 (counted,) = con.sql(counts).to_arrow_table().to_pylist()
                 over = con.sql(left).to_arrow_table()
-        # Each thread writes where it likes: columns say themselves where their rows stand.
-        self.con.execute("SET preserve_insertion_order = false")
-        self.add(table, found)
-        self.con.execute("SET preserve_insertion_order = true")
+        with self._in_any_order():
+            self.add(table, found)
         return counted, over
+
+    @contextmanager
+    def _in_any_order(self) -> Iterator[None]:
+        """Each thread writes where it likes: columns say themselves where their rows stand."""
+        self.con.execute("SET preserve_insertion_order = false")
+        try:
+            yield
+        finally:
+            with suppress(duckdb.Error):  # a connection that has failed takes no statement before its rollback
+                self.con.execute("SET preserve_insertion_order = true")
 
     @contextmanager
     def _aside(self) -> Iterator[duckdb.DuckDBPyConnection]:

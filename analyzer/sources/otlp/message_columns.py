@@ -171,7 +171,7 @@ class MessageColumns:
         parts = [(group, scoped) for group in groups for scoped in group.message.scope_spans]
         try:
             batch = _handler().list_to_record_batch([scoped.SerializeToString() for _, scoped in parts])
-        except Exception:  # noqa: BLE001 (whatever the package cannot take is read record by record)
+        except ValueError:  # what the package cannot take is read record by record
             return None
         scopes = [scope_columns(scoped) for _, scoped in parts]
         table = pa.table(
