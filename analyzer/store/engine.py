@@ -14,6 +14,7 @@ from analyzer.store import catalog
 from analyzer.store.append import Append, FileRecord, remove_file, roll_back
 from analyzer.store.derive import comment_columns, derive, drop_derived
 from analyzer.store.interrupting import Interruptible
+from analyzer.store.memory import bound_memory
 from analyzer.store.spans import put_copies_back, set_copies_aside
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ class Store:
             raise
 
     def _attach(self, mode: str) -> None:
+        bound_memory(self._con, self.path)
         # Absolute, so that no name is taken for memory or for an address.
         place = str(self.path.absolute()).replace("'", "''")
         try:
