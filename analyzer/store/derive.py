@@ -99,15 +99,32 @@ _AFTER: dict[str, Callable[[duckdb.DuckDBPyConnection], None]] = {
 }
 
 
-def _by_metric(con: duckdb.DuckDBPyConnection, definition: catalog.Definition) -> None:
-    """Fill a table one metric at a time where all are too many, so that memory follows the largest and not their sum.
+def _slices(con: duckdb.DuckDBPyConnection) -> list[str]:
+    """Conditions that part the quantiles, as fine as keeps the values ordered at once below VALUES_AT_ONCE.
 
-    A list of metrics would not do: only a single one is looked for before the values are ordered.
+    Each names single values: only `=` is looked for before the values are ordered, and only then are the lists of
+    other populations left out.
     """
+    sizes = con.execute(
+        "SELECT metric, population, sum(n)::BIGINT FROM stratum_size GROUP BY ALL ORDER BY ALL"
+    ).fetchall()
+    if sum(values for _, _, values in sizes) <= VALUES_AT_ONCE:
+        return ["true"]
+    found = []
+    for metric in dict.fromkeys(metric for metric, _, _ in sizes):
+        one = f"metric = {_quote(metric)}"
+        parts = [(population, values) for name, population, values in sizes if name == metric]
+        if sum(values for _, values in parts) <= VALUES_AT_ONCE:
+            found.append(one)
+        else:
+            found += [f"{one} AND population = {_quote(population)}" for population, _ in parts]
+    return found
+
+
+def _by_metric(con: duckdb.DuckDBPyConnection, definition: catalog.Definition) -> None:
+    """Fill a table in slices, so that memory follows the largest of them and not their sum."""
     con.execute(f"CREATE TABLE {definition.name} AS SELECT * FROM ({definition.select}) LIMIT 0")
-    sizes = con.execute("SELECT metric, sum(n)::BIGINT FROM stratum_size GROUP BY metric ORDER BY metric").fetchall()
-    few = sum(values for _, values in sizes) <= VALUES_AT_ONCE
-    for condition in ("true",) if few else (f"metric = {_quote(metric)}" for metric, _ in sizes):
+    for condition in _slices(con):
         con.execute(f"INSERT INTO {definition.name} SELECT * FROM ({definition.select}) WHERE {condition}")
 
 

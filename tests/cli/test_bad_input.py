@@ -631,3 +631,23 @@ def test_rotated_files_of_a_folder_are_read_as_one_log(work: Path) -> None:
     ran = well("ingest", "--strict", "logs", cwd=work)
     assert [(row["records"], row["refused"]) for row in ran.rows] == [("2", "0"), ("1", "0")]
     assert len(ran.notes) == 2
+
+
+# -- memory -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", ["lots", "4", "-1GB"])
+def test_a_size_of_memory_that_is_none_is_refused(work: Path, size: str) -> None:
+    log = write(work / "one.jsonl", lines("a sent 0\na done 5 outcome=ok"))
+    assert (
+        refusal(analyze("ingest", log, cwd=work, ANALYZE_MEMORY=size), 2)
+        == f"ANALYZE_MEMORY={size} is no size; write a number and a unit, such as 4GB"
+    )
+    assert names(work) == {"one.jsonl"}
+
+
+def test_the_database_keeps_to_the_memory_it_is_given(work: Path) -> None:
+    log = write(work / "one.jsonl", lines("a sent 0\na done 5 outcome=ok"))
+    well("ingest", log, cwd=work, ANALYZE_MEMORY="1GiB")
+    asking = ("sql", "SELECT current_setting('memory_limit') AS m", "--csv")
+    assert well(*asking, cwd=work, ANALYZE_MEMORY="1GiB").out == "m\n1.0 GiB\n"

@@ -26,18 +26,18 @@ MIXED = "\n".join(
 )
 
 
-def test_quantiles_filled_metric_by_metric_are_those_filled_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_quantiles_filled_in_slices_are_those_filled_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
-    for at_once in (derive.VALUES_AT_ONCE, 0):
+    # At once, metric by metric, and population by population.
+    for at_once in (derive.VALUES_AT_ONCE, 1500, 0):
         monkeypatch.setattr(derive, "VALUES_AT_ONCE", at_once)
         folder = tmp_path / str(at_once)
         folder.mkdir()
         with store(folder, lines(MIXED)) as made:
             found.append(rows(made, "FROM quantile ORDER BY ALL"))
-    assert len({row[0] for row in found[0]}) > 1
-    assert found[0] == found[1]
+            sizes = [n for (n,) in rows(made, "SELECT sum(n)::BIGINT FROM stratum_size GROUP BY metric")]
+    assert max(sizes) < 1500 < sum(sizes)
+    assert found[0] == found[1] == found[2]
 
 
 def test_a_table_of_the_users_is_not_taken_for_the_rows_of_a_file(tmp_path: Path) -> None:
