@@ -106,12 +106,35 @@ CREATE TABLE event (
   output_tokens    BIGINT,
   reasoning_tokens BIGINT,
   cached_tokens    BIGINT,
+  retokenized_input_tokens  BIGINT,
+  retokenized_output_tokens BIGINT,
   name             VARCHAR,
   value            DOUBLE,
   source_file      VARCHAR NOT NULL,
   position         BIGINT NOT NULL
 );
 COMMENT ON TABLE event IS 'One row per line of a request event log, and per boundary of a load generator''s row';
+
+CREATE TABLE tool_figure (
+  run         VARCHAR NOT NULL,
+  tool        VARCHAR NOT NULL,
+  version     VARCHAR,
+  load_point  VARCHAR,
+  kind        VARCHAR NOT NULL,
+  metric      VARCHAR NOT NULL,
+  statistic   VARCHAR NOT NULL,
+  value       DOUBLE,
+  text        VARCHAR,
+  unit        VARCHAR,
+  source_file VARCHAR NOT NULL
+);
+COMMENT ON TABLE tool_figure IS 'One row per figure that a tool''s own file states of a run: settings, counts, and the summary that it prints';
+COMMENT ON COLUMN tool_figure.kind IS 'setting: what the tool was told (limits of goodput, duration of its window); printed: what it says of the run';
+COMMENT ON COLUMN tool_figure.metric IS 'Which number, in the words of as_printed';
+COMMENT ON COLUMN tool_figure.statistic IS 'mean, std, min, max, p50 ... p99, count, sum, value';
+COMMENT ON COLUMN tool_figure.value IS 'The figure as the tool''s file has it, in `unit`';
+COMMENT ON COLUMN tool_figure.text IS 'The figure where it is no number';
+COMMENT ON COLUMN tool_figure.version IS 'The tool''s version as its file says it; NULL where it does not';
 
 CREATE TABLE run_setting (
   run             VARCHAR NOT NULL,

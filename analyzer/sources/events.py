@@ -9,6 +9,7 @@ from analyzer.sources.base import Frame, Frames
 from analyzer.sources.opening import lines
 from analyzer.sources.quoting import sql_text
 from analyzer.sources.refusing import refused, shown
+from analyzer.sources.request_rows import EMPTY_KINDS
 from analyzer.vocabulary import Boundary, ClockKind, Control, Outcome, Phase, Side
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _FIELDS = {
     "deadline_ms": "DOUBLE", "retry_of": "VARCHAR", "idempotency_key": "VARCHAR", "streamed": "BOOLEAN",
     "stop_reason": "VARCHAR", "status_code": "INTEGER", "error_type": "VARCHAR", "outcome": "VARCHAR",
     "correct": "BOOLEAN", "input_tokens": "BIGINT", "output_tokens": "BIGINT", "reasoning_tokens": "BIGINT",
-    "cached_tokens": "BIGINT", "name": "VARCHAR", "value": "DOUBLE",
+    "cached_tokens": "BIGINT", "retokenized_input_tokens": "BIGINT", "retokenized_output_tokens": "BIGINT", "name": "VARCHAR", "value": "DOUBLE",
 }  # fmt: skip
 _TIMES = ("ns", "ms", "s")
 _NOT_COLUMNS = {*_TIMES, "kind", "run"}
@@ -42,14 +43,23 @@ _JSON_TYPES = {
     "TIME": ("a whole number, or one as text", "'UBIGINT', 'BIGINT', 'VARCHAR'"),
 }
 _WORDS = {
-    "event": (*Boundary, *Control, "content", "gauge"),
+    "event": (*Boundary, *Control, "content", "chunk", "gauge"),
     "side": tuple(Side),
-    "clock_kind": (ClockKind.WALL, ClockKind.MONOTONIC),
-    "kind": ("text", "reasoning", "tool"),
+    "clock_kind": tuple(ClockKind),
+    "kind": ("text", "reasoning", "tool", *EMPTY_KINDS),
     "phase": tuple(Phase),
     "outcome": tuple(Outcome),
 }
-_COUNTS = ("tokens", "input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens", "repeat")
+_COUNTS = (
+    "tokens",
+    "input_tokens",
+    "output_tokens",
+    "reasoning_tokens",
+    "cached_tokens",
+    "repeat",
+    "retokenized_input_tokens",
+    "retokenized_output_tokens",
+)
 
 
 def _listed(words: tuple[str, ...]) -> str:

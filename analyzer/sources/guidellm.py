@@ -7,15 +7,14 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from analyzer.errors import SourceError
-from analyzer.sources.base import Frame, Frames
+from analyzer.sources.base import Frames
 from analyzer.sources.opening import open_bytes
-from analyzer.sources.refusing import refused, shown
+from analyzer.sources.refusing import shown
+from analyzer.sources.request_rows import RequestRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    import pyarrow as pa
 
     from analyzer.sources.base import Options
 
@@ -23,8 +22,6 @@ CLOCK = "guidellm"
 # Strategies with a schedule of their own, which do not wait for answers.
 _OPEN_LOOP = {"constant", "poisson", "async", "replay"}
 _STATUS = re.compile(r"'(\d{3}) ")
-_TEXT = ("request", "event", "load_point", "phase", "response_id", "error_type", "outcome", "model")
-_NUMBERS = ("time_ns", "position", "status_code", "input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens")
 
 
 def _ns(seconds: Any) -> int | None:
@@ -67,37 +64,6 @@ def outcome(group: str, error: str | None, sent: bool) -> tuple[str, str | None,
     return "error", kind, status
 
 
-class _Rows:
-    """Event columns under construction."""
-
-    def __init__(self) -> None:
-        self.columns: dict[str, list[Any]] = {name: [] for name in (*_TEXT, *_NUMBERS, "streamed")}
-        self.refusals: list[tuple[str, str, str]] = []
-        self.records = 0
-
-    def add(self, values: dict[str, Any]) -> None:
-        for name, column in self.columns.items():
-            column.append(values.get(name))
-
-    def table(self, options: Options) -> pa.Table:
-        import pyarrow as pa
-
-        size = len(self.columns["event"])
-        arrays = {name: pa.array(self.columns[name], pa.string()) for name in _TEXT}
-        arrays |= {name: pa.array(self.columns[name], pa.int64()) for name in _NUMBERS}
-        arrays["streamed"] = pa.array(self.columns["streamed"], pa.bool_())
-        same = {
-            "run": options.run,
-            "clock": CLOCK,
-            "clock_kind": "wall",
-            "side": "client",
-            "source_file": options.label,
-        }
-        arrays |= {name: pa.array([value] * size, pa.string()) for name, value in same.items()}
-        arrays["attempt"] = pa.array([1] * size, pa.int32())
-        return pa.table(arrays)
-
-
 def _boundaries(row: dict[str, Any], open_loop: bool, ended_well: bool) -> dict[str, int]:
     """Boundary -> ns, for those that the row has."""
     timings = (row.get("info") or {}).get("timings") or row.get("timings") or {}
@@ -114,18 +80,18 @@ def _boundaries(row: dict[str, Any], open_loop: bool, ended_well: bool) -> dict[
 
 
 def _request(
-    row: dict[str, Any], group: str, position: int, shared: dict[str, Any], open_loop: bool, rows: _Rows
+    row: dict[str, Any], group: str, position: int, shared: dict[str, Any], open_loop: bool, rows: RequestRows
 ) -> None:
-    """One request as its boundaries; what is known of it stands on the last of them."""
-    rows.records += 1
+    """One request: its boundaries and what is known of it."""
     request = row.get("request_id") or (row.get("info") or {}).get("request_id")
     times = _boundaries(row, open_loop, group == "successful")
     if not request or not times:
-        rows.refusals.append((f"{group} {position}", "the row has no request id or no time", shown(str(request))))
+        rows.refuse(f"{group} {position}", "the row has no request id or no time", shown(str(request)))
         return
     ended, error_type, status = outcome(group, (row.get("info") or {}).get("error"), "sent" in times)
     given, made = row.get("input_metrics") or {}, row.get("output_metrics") or {}
     facts = {
+        "request": str(request),
         "outcome": ended,
         "error_type": error_type,
         "status_code": status,
@@ -136,10 +102,7 @@ def _request(
         "cached_tokens": _count(given.get("cached_tokens")),
         "streamed": True if "first_content" in times else None,
     }
-    last = max(times, key=lambda name: (times[name], name == "done"))
-    for name, ns in times.items():
-        told = facts if name == last else {}
-        rows.add({"request": str(request), "event": name, "time_ns": ns, "position": rows.records, **shared, **told})
+    rows.add(times, shared | facts)
 
 
 def _warmup_end(benchmark: dict[str, Any]) -> int | None:
@@ -156,7 +119,7 @@ def _benchmark(benchmark: dict[str, Any], index: int, seen: set[str], options: O
     open_loop = str(strategy.get("type_") or strategy.get("kind")) in _OPEN_LOOP
     shared: dict[str, Any] = {"load_point": point, "model": (config.get("backend") or {}).get("model")}
     warm = _warmup_end(benchmark)
-    rows = _Rows()
+    rows = RequestRows(options, clock=CLOCK)
     for group in ("successful", "errored", "incomplete"):
         for position, row in enumerate((benchmark.get("requests") or {}).get(group) or (), 1):
             start = _ns(((row.get("info") or {}).get("timings") or {}).get("request_start"))
@@ -166,9 +129,7 @@ def _benchmark(benchmark: dict[str, Any], index: int, seen: set[str], options: O
     notes: tuple[str, ...] = ()
     if created is not None and created != rows.records:
         notes = (f"{point}: the tool counts {created} requests and its file holds {rows.records}",)
-    return Frames(
-        (Frame("event", rows.table(options)), *refused(options.label, rows.refusals)), rows.records, notes=notes
-    )
+    return rows.flush(notes=notes)
 
 
 class _GuideLLM:

@@ -36,7 +36,7 @@ class FileRecord:
     reading: str = ""
 
 
-_TABLES = ("span", "event", "refused")
+_TABLES = ("span", "event", "tool_figure", "refused")
 
 
 @dataclass(slots=True)
@@ -188,7 +188,7 @@ def _write_record(con: duckdb.DuckDBPyConnection, record: FileRecord) -> None:
     times = con.execute(
         "SELECT min(t), max(t) FROM (SELECT start_ns AS t FROM span WHERE source_file = $path UNION ALL"
         " SELECT end_ns FROM span WHERE source_file = $path UNION ALL"
-        " SELECT time_ns FROM event WHERE source_file = $path) WHERE t > 0",
+        " SELECT time_ns FROM event WHERE source_file = $path AND clock_kind <> 'duration') WHERE t > 0",
         {"path": record.path},
     ).fetchone() or (None, None)
     values: list[Any] = [

@@ -22,7 +22,7 @@ WITH stage_wide AS (
               (a.streamed OR a.output_tokens = 0) AND a.client_origin = 'event' THEN 'no content came' END AS absent_why,
     CASE WHEN a.outputs > 1 THEN 'several outputs' END AS outputs_why,
     -- The engine may have gone on after the client left: its tokens are not those that the client's time is about.
-    CASE WHEN a.outcome <> 'ok' AND a.client_output_tokens IS NULL THEN 'output tokens not recorded' END AS tokens_why,
+    CASE WHEN a.outcome <> 'ok' AND a.client_output_tokens IS NULL AND a.retokenized_output_tokens IS NULL THEN 'output tokens not recorded' END AS tokens_why,
     -- Content that came in one piece has no time between tokens: 0 would mean that it was measured.
     CASE WHEN a.client_last_content_ns = a.client_first_content_ns THEN 'content came in one chunk' END AS one_chunk_why,
     coalesce(a.first_chunk_tokens, 1) AS first_tokens

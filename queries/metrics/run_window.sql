@@ -20,6 +20,7 @@ SELECT
   (coalesce(told_end_ns, CASE WHEN NOT apart THEN last_ns END) - coalesce(told_start_ns, CASE WHEN NOT apart THEN first_ns END)) / 1e9 AS length_s,
   CASE WHEN told_start_ns IS NOT NULL AND told_end_ns IS NOT NULL THEN 'declared'
        WHEN apart THEN 'none: monotonic clocks of several hosts'
+       WHEN first_ns IS NULL THEN 'none: the source tells how long requests took, not when'
        ELSE 'from the first arrival to the last end' END AS basis
 FROM seen;
 

@@ -18,11 +18,14 @@ SELECT
   coalesce(e.worker, g.worker, c.worker) AS worker,
   concat_ws(',', c.side, g.side, e.side) AS sides,
   -- The server's own count beats one that was made again from text.
-  coalesce(e.input_tokens, g.input_tokens, c.input_tokens) AS input_tokens,
-  coalesce(e.output_tokens, g.output_tokens, c.output_tokens) AS output_tokens,
+  coalesce(e.input_tokens, g.input_tokens, c.input_tokens, c.retokenized_input_tokens) AS input_tokens,
+  coalesce(e.output_tokens, g.output_tokens, c.output_tokens, c.retokenized_output_tokens) AS output_tokens,
   coalesce(e.reasoning_tokens, g.reasoning_tokens, c.reasoning_tokens) AS reasoning_tokens,
   coalesce(e.cached_tokens, g.cached_tokens, c.cached_tokens) AS cached_tokens,
   c.input_tokens AS client_input_tokens, c.output_tokens AS client_output_tokens,
+  c.retokenized_input_tokens, c.retokenized_output_tokens,
+  CASE WHEN e.output_tokens IS NOT NULL THEN 'engine' WHEN g.output_tokens IS NOT NULL THEN 'gateway'
+       WHEN c.output_tokens IS NOT NULL THEN 'client' WHEN c.retokenized_output_tokens IS NOT NULL THEN 'text' END AS token_basis,
   c.first_chunk_tokens, c.origin AS client_origin, c.only_reasoning AS client_only_reasoning, coalesce(e.outputs, 1) AS outputs,
   c.clock AS client_clock, g.clock AS gateway_clock, e.clock AS engine_clock,
   c.clock_kind AS client_clock_kind, g.clock_kind AS gateway_clock_kind, e.clock_kind AS engine_clock_kind,
@@ -67,6 +70,7 @@ LEFT JOIN gateway AS g ON g.attempt_id = n.attempt_id
 LEFT JOIN engine AS e ON e.attempt_id = n.attempt_id;
 
 COMMENT ON TABLE attempt IS 'One row per attempt, the sides that saw it joined; <side>_<boundary>_ns is on that side''s clock and NULL where it was not recorded or is only bounded';
+COMMENT ON COLUMN attempt.token_basis IS 'Whose count output_tokens is: the engine''s, the gateway''s, the usage that the client was told (client), or the client''s own count of the text';
 COMMENT ON COLUMN attempt.client_input_tokens IS 'Input tokens as the client counted them';
 COMMENT ON COLUMN attempt.client_output_tokens IS 'Output tokens as the client counted them';
 COMMENT ON COLUMN attempt.first_chunk_tokens IS 'Output tokens in the chunk that held the first content; NULL when not recorded';

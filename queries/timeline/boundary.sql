@@ -6,7 +6,7 @@ WITH logged AS (
   SELECT observation_id, run, boundary, CASE WHEN boundary IN ('last_token', 'last_content', 'done', 'released')
       THEN max(time_ns) ELSE min(time_ns) END AS time_ns
   FROM logged
-  WHERE boundary <> 'content'
+  WHERE boundary NOT IN ('content', 'chunk')
   GROUP BY observation_id, run, boundary
 ), from_content AS (
   -- Chunks with content are the evidence where the log has them; a boundary line of its own wins.

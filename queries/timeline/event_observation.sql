@@ -32,6 +32,9 @@ SELECT
   arg_max(output_tokens, place) AS output_tokens,
   arg_max(reasoning_tokens, place) AS reasoning_tokens,
   arg_max(cached_tokens, place) AS cached_tokens,
+  arg_max(retokenized_input_tokens, place) AS retokenized_input_tokens,
+  arg_max(retokenized_output_tokens, place) AS retokenized_output_tokens,
+  min(source_file) <> max(source_file) AS told_twice,
   -- Tokens of the chunk that held the first content.
   arg_min({'tokens': tokens}, {'t': time_ns, 'unknown': tokens IS NULL, 's': source_file, 'p': position})
     FILTER (event IN ('first_content', 'content'))['tokens'] AS first_chunk_tokens,
@@ -56,6 +59,7 @@ COMMENT ON COLUMN event_observation.told_outcome IS 'The outcome as the log stat
 COMMENT ON COLUMN event_observation.first_chunk_tokens IS 'Output tokens in the chunk that held the first content; NULL when not recorded';
 COMMENT ON COLUMN event_observation.fact_conflicts IS 'Facts of this attempt on which two lines disagree';
 COMMENT ON COLUMN event_observation.only_reasoning IS 'Content came, each chunk told its kind, and none was answer text';
+COMMENT ON COLUMN event_observation.told_twice IS 'Several files tell of it';
 COMMENT ON COLUMN event_observation.has_scheduled IS 'A scheduled line was seen';
 COMMENT ON COLUMN event_observation.has_done IS 'A terminal line was seen';
 COMMENT ON COLUMN event_observation.has_rejected IS 'A rejection was seen';

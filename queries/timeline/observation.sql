@@ -6,7 +6,7 @@ WITH told AS (
     NULL AS parent_span_id, response_id, source_file, clock, clock_kind, parent_request, required, repeat, load_point,
     phase, tenant, route, region, model, revision, worker, deadline_ms, retry_of, idempotency_key, streamed,
     stop_reason, status_code, error_type, correct, input_tokens, output_tokens, reasoning_tokens, cached_tokens,
-    first_chunk_tokens, only_reasoning, fact_conflicts,
+    retokenized_input_tokens, retokenized_output_tokens, told_twice, first_chunk_tokens, only_reasoning, fact_conflicts,
     CASE
       WHEN told_outcome IS NOT NULL THEN told_outcome
       WHEN has_rejected OR (has_done AND status_code IN (429, 503)) THEN 'rejected'
@@ -28,7 +28,7 @@ WITH told AS (
     NULL AS load_point, NULL AS phase, tenant, route, NULL AS region, model, NULL AS revision,
     CASE WHEN side = 'engine' THEN service END AS worker, deadline_ms, NULL AS retry_of, NULL AS idempotency_key, streamed,
     NULL AS stop_reason, status_code, error_type, NULL AS correct, input_tokens, output_tokens, reasoning_tokens,
-    cached_tokens, NULL AS first_chunk_tokens, false AS only_reasoning, 0 AS fact_conflicts,
+    cached_tokens, NULL AS retokenized_input_tokens, NULL AS retokenized_output_tokens, false AS told_twice, NULL AS first_chunk_tokens, false AS only_reasoning, 0 AS fact_conflicts,
     CASE
       WHEN NOT ended THEN NULL
       WHEN status_code IN (429, 503) OR regexp_matches(error_type, 'RateLimit') THEN 'rejected'
@@ -51,5 +51,6 @@ COMMENT ON COLUMN observation.parent_span_id IS 'The span''s parent as written; 
 COMMENT ON COLUMN observation.parent_request IS 'The request that this one is a branch of';
 COMMENT ON COLUMN observation.first_chunk_tokens IS 'Output tokens in the chunk that held the first content; NULL when not recorded';
 COMMENT ON COLUMN observation.only_reasoning IS 'Content came, each chunk told its kind, and none was answer text';
+COMMENT ON COLUMN observation.told_twice IS 'Several files tell of it';
 COMMENT ON COLUMN observation.fact_conflicts IS 'Facts on which two lines of this view disagree';
 COMMENT ON COLUMN observation.outcome IS 'How the attempt ended as this side saw it; NULL when it did not see the end';

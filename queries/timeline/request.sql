@@ -3,8 +3,11 @@ CREATE TABLE request AS
 WITH ordered AS (
   SELECT
     a.*,
-    coalesce(a.client_scheduled_ns, a.client_sent_ns, a.gateway_arrived_ns, a.engine_arrived_ns) AS arrival_ns,
-    CASE WHEN a.client_clock IS NOT NULL THEN a.client_done_ns WHEN a.gateway_clock IS NOT NULL THEN a.gateway_done_ns
+    -- A clock that starts anew with each request tells how long, not when.
+    CASE WHEN coalesce(a.client_clock_kind, a.gateway_clock_kind, a.engine_clock_kind) <> 'duration'
+      THEN coalesce(a.client_scheduled_ns, a.client_sent_ns, a.gateway_arrived_ns, a.engine_arrived_ns) END AS arrival_ns,
+    CASE WHEN coalesce(a.client_clock_kind, a.gateway_clock_kind, a.engine_clock_kind) = 'duration' THEN NULL
+         WHEN a.client_clock IS NOT NULL THEN a.client_done_ns WHEN a.gateway_clock IS NOT NULL THEN a.gateway_done_ns
          ELSE a.engine_done_ns END AS end_ns,
     coalesce(a.client_clock_kind, a.gateway_clock_kind, a.engine_clock_kind) AS arrival_clock_kind,
     {'attempt': a.attempt, 'id': a.attempt_id} AS place
@@ -50,10 +53,11 @@ WITH ordered AS (
     CASE
       WHEN g.phase IS NOT NULL THEN g.phase
       WHEN w.warmup_ns IS NOT NULL AND g.arrived_ns < coalesce(w.window_start_ns, s.first_ns) + w.warmup_ns THEN 'warmup'
+      WHEN w.warmup_ns IS NOT NULL AND g.arrived_ns IS NULL THEN 'unknown'
       ELSE 'measured' END AS shown_phase,
     CASE w.side WHEN 'client' THEN g.seen_by_client WHEN 'gateway' THEN g.seen_by_client OR g.seen_by_gateway ELSE true END AS offered,
-    (w.window_start_ns IS NULL OR g.arrived_ns >= w.window_start_ns)
-      AND (w.window_end_ns IS NULL OR g.arrived_ns < w.window_end_ns) AS inside_window,
+    coalesce((w.window_start_ns IS NULL OR g.arrived_ns >= w.window_start_ns)
+      AND (w.window_end_ns IS NULL OR g.arrived_ns < w.window_end_ns), false) AS inside_window,
     CASE WHEN g.clock_kind = 'wall' THEN g.arrived_ns - (g.arrived_ns - coalesce(w.window_start_ns, 0)) % w.window_width_ns END AS window_start_ns
   FROM gathered AS g
   JOIN run AS w ON w.run = g.run
@@ -89,10 +93,12 @@ SELECT
   s.offered AND s.inside_window AND s.entered AND s.chosen AND (s.phase_chosen OR s.shown_phase = 'measured') AS counted,
   CASE
     WHEN NOT s.offered THEN 'not seen by the ' || s.side || ' side, which heads the run'
+    WHEN NOT s.inside_window AND s.arrived_ns IS NULL THEN 'no time that places it in the declared window'
     WHEN NOT s.inside_window THEN 'arrived outside the declared window'
     WHEN NOT s.entered THEN 'did not get as far as the declared entry point: ' || s.entry
     WHEN NOT s.chosen AND s.key_missing THEN 'the key that the declared population selects by was not recorded'
     WHEN NOT s.chosen THEN 'outside the declared population'
+    WHEN NOT s.phase_chosen AND s.shown_phase = 'unknown' THEN 'no time that tells whether it was warm-up'
     WHEN NOT (s.phase_chosen OR s.shown_phase = 'measured') THEN 'phase ' || s.shown_phase
   END AS not_counted_why
 FROM selected AS s
@@ -108,10 +114,10 @@ COMMENT ON COLUMN request.first_sent_ns IS 'When its first attempt was sent, cli
 COMMENT ON COLUMN request.first_clock IS 'The client clock of its first attempt';
 COMMENT ON COLUMN request.first_gateway_ns IS 'When its first attempt arrived at the gateway, gateway clock';
 COMMENT ON COLUMN request.first_gateway_clock IS 'The gateway clock of its first attempt';
-COMMENT ON COLUMN request.arrived_ns IS 'When it arrived: scheduled send, else first send, else first arrival';
+COMMENT ON COLUMN request.arrived_ns IS 'When it arrived: scheduled send, else first send, else first arrival; NULL where its source has no time of day';
 COMMENT ON COLUMN request.done_ns IS 'Last end that the outermost side saw';
 COMMENT ON COLUMN request.offered IS 'Seen by the side that heads the run';
 COMMENT ON COLUMN request.counted IS 'Enters the run''s numbers';
 COMMENT ON COLUMN request.not_counted_why IS 'Why it does not enter the run''s numbers';
-COMMENT ON COLUMN request.phase IS 'warmup, measured or cold, as told, else by the declared warm-up time';
+COMMENT ON COLUMN request.phase IS 'warmup, measured or cold, as told, else by the declared warm-up time; unknown where that needs a time which nobody told';
 COMMENT ON COLUMN request.parent_request IS 'The request that this one is a branch of';

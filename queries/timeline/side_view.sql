@@ -52,6 +52,7 @@ WITH grouped AS (
     min(g.stop_reason) AS stop_reason, max(g.status_code) AS status_code, min(g.error_type) AS error_type,
     bool_and(g.correct) AS correct, max(g.input_tokens) AS input_tokens, sum(g.output_tokens)::BIGINT AS output_tokens,
     sum(g.reasoning_tokens)::BIGINT AS reasoning_tokens, max(g.cached_tokens) AS cached_tokens,
+    max(g.retokenized_input_tokens) AS retokenized_input_tokens, sum(g.retokenized_output_tokens)::BIGINT AS retokenized_output_tokens,
     min(g.first_chunk_tokens) AS first_chunk_tokens, bool_and(g.only_reasoning) AS only_reasoning, min(g.parent_request) AS parent_request, bool_and(g.required) AS required,
     CASE WHEN count(DISTINCT g.outcome) = 1 THEN min(g.outcome)
          WHEN count(g.outcome) > 0 THEN min(g.outcome) FILTER (g.outcome <> 'ok') END AS outcome,
