@@ -26,6 +26,16 @@ CREATE OR REPLACE MACRO order_statistic(ordered, rank) AS
 -- Several of them at once, NULL for a rank that is none; -infinity is left as it stands.
 CREATE OR REPLACE MACRO order_statistics(ordered, ranks) AS list_select(ordered, ranks);
 
+-- How load generators read a percentile from n ascending values: between the two nearest, as numpy does by default.
+CREATE OR REPLACE MACRO linear_percentile(ordered, n, q) AS
+  list_extract(ordered, CAST(floor((n - 1) * q) AS BIGINT) + 1)
+  + (list_extract(ordered, least(CAST(floor((n - 1) * q) AS BIGINT) + 2, n)) - list_extract(ordered, CAST(floor((n - 1) * q) AS BIGINT) + 1))
+    * ((n - 1) * q - floor((n - 1) * q));
+
+-- And the value at place floor(n * q), counted from 0, as MLPerf LoadGen does.
+CREATE OR REPLACE MACRO floor_percentile(ordered, n, q) AS
+  list_extract(ordered, least(CAST(floor(n * q) AS BIGINT) + 1, n));
+
 -- Wilson score interval of a share, two-sided 95 %.
 CREATE OR REPLACE MACRO wilson_low(good, n) AS
   CASE WHEN good = 0 AND n > 0 THEN 0.0 WHEN n > 0 THEN greatest(0.0,

@@ -29,7 +29,8 @@ _FIELDS = {
     "deadline_ms": "DOUBLE", "retry_of": "VARCHAR", "idempotency_key": "VARCHAR", "streamed": "BOOLEAN",
     "stop_reason": "VARCHAR", "status_code": "INTEGER", "error_type": "VARCHAR", "outcome": "VARCHAR",
     "correct": "BOOLEAN", "input_tokens": "BIGINT", "output_tokens": "BIGINT", "reasoning_tokens": "BIGINT",
-    "cached_tokens": "BIGINT", "retokenized_input_tokens": "BIGINT", "retokenized_output_tokens": "BIGINT", "name": "VARCHAR", "value": "DOUBLE",
+    "cached_tokens": "BIGINT", "retokenized_input_tokens": "BIGINT", "retokenized_output_tokens": "BIGINT",
+    "name": "VARCHAR", "value": "DOUBLE",
 }  # fmt: skip
 _TIMES = ("ns", "ms", "s")
 _NOT_COLUMNS = {*_TIMES, "kind", "run"}

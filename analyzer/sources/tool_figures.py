@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Figure(NamedTuple):
-    """One figure: `metric` and `statistic` in the words of as_printed; kind is printed, or setting for what it was told."""
+    """One figure: metric and statistic in the words of as_printed; kind is printed, or setting for what was told."""
 
     metric: str
     statistic: str

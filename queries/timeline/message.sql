@@ -11,7 +11,7 @@ WITH told AS (
 )
 SELECT
   n.attempt_id, t.run, t.observation_id, t.side, t.time_ns, t.clock, t.clock_kind,
-  t.event AS carries, t.content_kind AS kind, t.tokens, t.position
+  t.event AS carries, t.content_kind AS kind, t.tokens, t.source_file, t.position
 FROM told AS t
 JOIN weighed AS w ON w.observation_id = t.observation_id AND w.source_file = t.source_file AND w.place = 1
 JOIN attempt_member AS m ON m.observation_id = t.observation_id

@@ -1,0 +1,67 @@
+-- What each load generator would print of the same attempts, under its own formulas.
+CREATE VIEW as_printed AS
+WITH placed AS (
+  SELECT run, load_point, tool, metric, value, weight FROM printed_value
+  UNION ALL
+  SELECT run, '(all)', tool, metric, value, weight FROM printed_value
+), gathered AS (
+  SELECT
+    p.run, p.load_point, p.tool, p.metric, f.percentile,
+    count(*) AS n, sum(p.weight)::BIGINT AS weight, list_sort(list(p.value)) AS ordered,
+    sum((p.value * p.weight)::DECIMAL(38, 9)) AS total, min(p.value) AS low, max(p.value) AS high,
+    sum((p.value * p.value * p.weight)::DECIMAL(38, 12)) AS squares
+  FROM placed AS p
+  JOIN printed_formula AS f ON f.tool = p.tool AND f.metric = p.metric
+  GROUP BY ALL
+), level AS (
+  SELECT * FROM (VALUES ('p0.1', 0.001), ('p1', 0.01), ('p5', 0.05), ('p10', 0.1), ('p25', 0.25), ('p50', 0.5), ('p75', 0.75),
+    ('p90', 0.9), ('p95', 0.95), ('p97', 0.97), ('p99', 0.99), ('p99.9', 0.999)) AS l (statistic, q)
+), heavy AS (
+  SELECT
+    p.run, p.load_point, p.tool, p.metric, p.value,
+    sum(p.weight) OVER (PARTITION BY p.run, p.load_point, p.tool, p.metric ORDER BY p.value) AS so_far
+  FROM placed AS p
+  JOIN printed_formula AS f ON f.tool = p.tool AND f.metric = p.metric AND f.percentile = 'weighted'
+), weighted AS (
+  SELECT g.run, g.load_point, g.tool, g.metric, l.statistic, min(h.value) AS value
+  FROM gathered AS g CROSS JOIN level AS l
+  JOIN heavy AS h ON h.run = g.run AND h.load_point = g.load_point AND h.tool = g.tool AND h.metric = g.metric
+    AND h.so_far >= l.q * g.weight
+  WHERE g.percentile = 'weighted'
+  GROUP BY ALL
+), told AS (
+  SELECT run, load_point, tool, metric, l.statistic,
+    CASE percentile WHEN 'linear' THEN linear_percentile(ordered, n, l.q) ELSE floor_percentile(ordered, n, l.q) END AS value
+  FROM gathered CROSS JOIN level AS l
+  WHERE percentile <> 'weighted'
+  UNION ALL
+  SELECT run, load_point, tool, metric, statistic, value FROM weighted
+  UNION ALL
+  SELECT run, load_point, tool, metric, 'mean', total::DOUBLE / weight FROM gathered
+  UNION ALL
+  SELECT run, load_point, tool, metric, 'std', sqrt(greatest(squares::DOUBLE / weight - (total::DOUBLE / weight) * (total::DOUBLE / weight), 0)) FROM gathered
+  UNION ALL
+  SELECT run, load_point, tool, metric, 'min', low FROM gathered
+  UNION ALL
+  SELECT run, load_point, tool, metric, 'max', high FROM gathered
+  UNION ALL
+  SELECT run, load_point, tool, metric, 'sum', total::DOUBLE FROM gathered
+)
+SELECT
+  t.run, t.load_point, t.tool, f.version, t.metric, t.statistic, t.value, f.unit, g.n, g.weight, f.formula, f.weighting, f.population, f.ours
+FROM told AS t
+JOIN gathered AS g ON g.run = t.run AND g.load_point = t.load_point AND g.tool = t.tool AND g.metric = t.metric
+JOIN printed_formula AS f ON f.tool = t.tool AND f.metric = t.metric;
+
+COMMENT ON VIEW as_printed IS 'One row per run, load point, load generator, number of its and statistic: what it would print of these attempts; none where the evidence its formula needs is missing';
+COMMENT ON COLUMN as_printed.tool IS 'The load generator';
+COMMENT ON COLUMN as_printed.version IS 'The version whose formula this is';
+COMMENT ON COLUMN as_printed.metric IS 'The tool''s own name of the number';
+COMMENT ON COLUMN as_printed.statistic IS 'mean, std, min, max, sum, p50 ...';
+COMMENT ON COLUMN as_printed.value IS 'The number';
+COMMENT ON COLUMN as_printed.n IS 'Values that it is over';
+COMMENT ON COLUMN as_printed.weight IS 'What they weigh together: the tool''s own count of values';
+COMMENT ON COLUMN as_printed.formula IS 'The formula in words';
+COMMENT ON COLUMN as_printed.weighting IS 'What a value is of, and what it weighs';
+COMMENT ON COLUMN as_printed.population IS 'Which attempts are in it';
+COMMENT ON COLUMN as_printed.ours IS 'The metric of ours that is nearest';
