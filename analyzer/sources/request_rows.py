@@ -62,8 +62,8 @@ WITH request_row AS (
 ), arrived AS (
   SELECT * EXCLUDE (chunks), unnest(chunks) AS c FROM named
 )
-SELECT {sql_text(options.run)} AS run, request, attempt, clock, clock_kind, side, b.event AS event, b.time_ns AS time_ns,
-  {facts}, {sql_text(options.label)} AS source_file, position
+SELECT {sql_text(options.run)} AS run, request, attempt, clock, clock_kind, side,
+  b.event AS event, b.time_ns AS time_ns, {facts}, {sql_text(options.label)} AS source_file, position
 FROM told
 UNION ALL BY NAME
 SELECT {sql_text(options.run)} AS run, request, attempt, clock, clock_kind, side,
