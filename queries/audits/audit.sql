@@ -4,6 +4,10 @@ SELECT run, audit, severity, subject, detail, n FROM audit_client_only
 UNION ALL
 SELECT run, audit, severity, subject, detail, n FROM audit_server_only
 UNION ALL
+SELECT run, audit, severity, subject, detail, n FROM audit_retokenized
+UNION ALL
+SELECT run, audit, severity, subject, detail, n FROM audit_told_twice
+UNION ALL
 SELECT run, audit, severity, subject, detail, n FROM audit_set_aside
 UNION ALL
 SELECT run, audit, severity, subject, detail, n FROM audit_refused_record

@@ -48,16 +48,27 @@ WITH placed AS (
   SELECT run, load_point, tool, metric, 'sum', total::DOUBLE FROM gathered
 )
 SELECT
-  t.run, t.load_point, t.tool, f.version, t.metric, t.statistic, t.value, f.unit, g.n, g.weight, f.formula, f.weighting, f.population, f.ours
+  t.run, t.load_point, t.tool, f.version, t.metric, NULL::VARCHAR AS slo, t.statistic, t.value, f.unit, g.n, g.weight,
+  f.formula, f.weighting, f.population, f.ours
 FROM told AS t
 JOIN gathered AS g ON g.run = t.run AND g.load_point = t.load_point AND g.tool = t.tool AND g.metric = t.metric
-JOIN printed_formula AS f ON f.tool = t.tool AND f.metric = t.metric;
+JOIN printed_formula AS f ON f.tool = t.tool AND f.metric = t.metric
+UNION ALL
+SELECT
+  g.run, g.load_point, g.tool, v.version, 'goodput', g.slo, s.statistic,
+  CASE s.statistic WHEN 'count' THEN g.good ELSE g.good / g.n END, CASE s.statistic WHEN 'count' THEN 'requests' ELSE 'ratio' END,
+  g.n, g.n, 'answered within every limit', 'per request', g.population, 'attainment'
+FROM printed_goodput AS g
+JOIN (SELECT tool, max(version) AS version FROM printed_formula GROUP BY tool) AS v ON v.tool = g.tool
+CROSS JOIN (VALUES ('share'), ('count')) AS s (statistic)
+WHERE g.n > 0;
 
 COMMENT ON VIEW as_printed IS 'One row per run, load point, load generator, number of its and statistic: what it would print of these attempts; none where the evidence its formula needs is missing';
 COMMENT ON COLUMN as_printed.tool IS 'The load generator';
 COMMENT ON COLUMN as_printed.version IS 'The version whose formula this is';
 COMMENT ON COLUMN as_printed.metric IS 'The tool''s own name of the number';
-COMMENT ON COLUMN as_printed.statistic IS 'mean, std, min, max, sum, p50 ...';
+COMMENT ON COLUMN as_printed.slo IS 'The promise that goodput is about; NULL elsewhere';
+COMMENT ON COLUMN as_printed.statistic IS 'mean, std, min, max, sum, p50 ...; share and count of goodput';
 COMMENT ON COLUMN as_printed.value IS 'The number';
 COMMENT ON COLUMN as_printed.n IS 'Values that it is over';
 COMMENT ON COLUMN as_printed.weight IS 'What they weigh together: the tool''s own count of values';
