@@ -6,10 +6,12 @@ import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from analyzer import ingest
+from analyzer import ingest, sources
+from analyzer.errors import SourceError
 from analyzer.store import Store
 
 if TYPE_CHECKING:
+    import random
     from pathlib import Path
 
 Cell = tuple[str, str]
@@ -54,3 +56,37 @@ def printed(made: Store, tool: str) -> dict[Cell, tuple[float, float | None]]:
         [tool],
     )
     return {(row["metric"], row["statistic"]): (row["value"], row["ours"]) for row in found}
+
+
+WORDS = [
+    b"null", b"true", b"-1", b"1e999", b"NaN", b"-Infinity", b'""', b"[]", b"{}", b"[", b"]", b"{", b"}", b'"', b"\\", b"\n", b"\x00",
+    b"\xff", b",", b":", b'"\\ud800"', b"99999999999999999999999", b"0.1e-320", b"'", b"\n{",
+]  # fmt: skip
+
+
+def balanced(source: sources.Source, path: Path) -> int:
+    """How many rows a source takes of a file; every record is taken or refused, and a file that is none is said so."""
+    head = path.read_bytes()[: sources.HEAD_BYTES]
+    source.sniff(head, path)
+    try:
+        pieces = list(source.read(path, sources.Options("x")))
+    except SourceError:
+        return 0
+    given = [
+        (frame.table, frame.rows.num_rows)
+        for piece in pieces
+        for frame in piece.frames
+        if isinstance(frame, sources.Frame)
+    ]
+    taken: int = sum(count for table, count in given if table == "event")
+    assert sum(piece.records for piece in pieces) == taken + sum(count for table, count in given if table == "refused")
+    return taken
+
+
+def mutated(content: bytes, rng: random.Random) -> bytes:
+    """The bytes with some cut away, some doubled, and some words of JSON strewn in."""
+    for _ in range(rng.randint(1, 4)):
+        at = rng.randrange(len(content) + 1)
+        to = min(len(content), at + rng.randint(0, 12))
+        content = content[:at] + rng.choice([b"", content[at:to] * 2, rng.choice(WORDS)]) + content[to:]
+    return content

@@ -9,8 +9,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from analyzer.sources import bench_runs as bench
 from analyzer.sources.base import Frames
+from analyzer.sources.bench_lists import Lists, OddRowError, OddRunError, message_times, ns, number, whole
+from analyzer.sources.bench_runs import Batches, Document, each_run, holds, keys
+from analyzer.sources.bench_summary import Points, counts, load_point, statistics
 from analyzer.sources.client_failures import NO_CONTENT, Failure, failure
 from analyzer.sources.request_rows import RequestRows
 from analyzer.sources.tool_figures import Figure, figures
@@ -49,17 +51,17 @@ _WITHOUT_ROWS = "it holds the summary of sglang.bench_serving without its reques
 class _Run:
     """One run on its way into rows."""
 
-    def __init__(self, run: dict[str, Any], points: bench.Points) -> None:
+    def __init__(self, run: dict[str, Any], points: Points) -> None:
         self.run = run
-        self.lists = lists = bench.Lists(run, _LISTS)
+        self.lists = lists = Lists(run, _LISTS)
         if not all(name in lists for name in ("errors", "ttfts", "itls", "output_lens")):
-            raise bench.OddRunError(_WITHOUT_ROWS)
-        self.point = points.name(bench.load_point(run.get("request_rate"), run.get("max_concurrency")))
+            raise OddRunError(_WITHOUT_ROWS)
+        self.point = points.name(load_point(run.get("request_rate"), run.get("max_concurrency")))
         info = run.get("server_info")
         model = (info.get("served_model_name") or info.get("model_path")) if isinstance(info, dict) else None
         self.same = {"load_point": self.point, "model": model if isinstance(model, str) else None}
         self.well = [i for i in range(lists.size) if not lists.text("errors", i)]
-        self.measured = any(bench.number(lists.at("ttfts", i)) for i in self.well)
+        self.measured = any(number(lists.at("ttfts", i)) for i in self.well)
         self.whole_answers = self._whole_answers()
         self.gaps_are_messages = run.get("backend") not in _NATIVE or not self._spread()
         self.server_counts_input = self._server_counts_input()
@@ -67,7 +69,7 @@ class _Run:
 
     def _whole_answers(self) -> bool:
         """Whether answers came in one piece: no gap anywhere, and the first content is as late as the end."""
-        first, end = (bench.number(self.run.get(f"mean_{metric}_ms")) for metric in ("ttft", "e2e_latency"))
+        first, end = (number(self.run.get(f"mean_{metric}_ms")) for metric in ("ttft", "e2e_latency"))
         if not first or not end or any(self.lists.at("itls", i) for i in self.well):
             return False
         return abs(end - first) <= _SAME_LENGTH * end
@@ -79,7 +81,7 @@ class _Run:
 
     def _server_counts_input(self) -> bool | None:
         """Whether input lengths are the server's: their sum is then not the tool's own. None where it has none."""
-        own = bench.whole(self.run.get("total_input_tokens"))
+        own = whole(self.run.get("total_input_tokens"))
         if not own:
             return None
         return sum(self.lists.count("input_lens", i) or 0 for i in self.well) != own
@@ -100,14 +102,14 @@ class _Run:
         """Request i as a row, and how many messages it had."""
         ttft = self.lists.time("ttfts", i)
         failed = self.ending(i, ttft)
-        messages = bench.message_times(ttft, self.lists.gaps("itls", i)) if ttft is not None else []
+        messages = message_times(ttft, self.lists.gaps("itls", i)) if ttft is not None else []
         times = {"sent": 0}
         chunks: list[Chunk] = []
         if messages and self.whole_answers:
-            times["done"] = bench.ns(messages[-1])
+            times["done"] = ns(messages[-1])
         elif messages:
-            times |= {"first_content": bench.ns(messages[0]), "last_content": bench.ns(messages[-1])}
-            chunks = [(bench.ns(time), None, None) for time in messages if self.gaps_are_messages]
+            times |= {"first_content": ns(messages[0]), "last_content": ns(messages[-1])}
+            chunks = [(ns(time), None, None) for time in messages if self.gaps_are_messages]
         facts = self.facts(i, failed, ttft)
         self.ok += failed is None
         self.output_tokens += facts["output_tokens"] or 0
@@ -136,13 +138,13 @@ class _Run:
 
     def figures(self) -> Iterator[Figure]:
         """The summary, and the limits that its goodput was told."""
-        yield from bench.statistics(self.run, _METRICS, self.point)
-        yield from bench.counts(self.run, _COUNTS, self.point)
+        yield from statistics(self.run, _METRICS, self.point)
+        yield from counts(self.run, _COUNTS, self.point)
         by_metric, limits = self.run.get("slo_attainment_by_metric"), self.run.get("goodput_slos_ms")
         for metric, limit in _LIMITS.items():
-            if isinstance(limits, dict) and (value := bench.number(limits.get(metric))) is not None:
+            if isinstance(limits, dict) and (value := number(limits.get(metric))) is not None:
                 yield Figure(limit, "value", value, "ms", "setting", self.point)
-            if isinstance(by_metric, dict) and (value := bench.number(by_metric.get(metric))) is not None:
+            if isinstance(by_metric, dict) and (value := number(by_metric.get(metric))) is not None:
                 yield Figure(f"slo_attainment_by_metric {metric}", "value", value, "ratio", "printed", self.point)
 
     def notes(self) -> Iterator[str]:
@@ -165,7 +167,7 @@ class _Run:
 
     def differences(self) -> Iterator[str]:
         """Where the summary is not what its requests give."""
-        stated = {key: bench.number(self.run.get(key)) for key in (*_COUNTS, "max_concurrency")}
+        stated = {key: number(self.run.get(key)) for key in (*_COUNTS, "max_concurrency")}
         if (accepted := stated["accept_length"]) and accepted > 1:
             yield (
                 f"{self.point}: a step of the server accepts {accepted:.4g} tokens:"
@@ -187,17 +189,17 @@ class _Run:
         if own and self.output_tokens > _TOO_LONG * own:
             yield (
                 f"{self.point}: its output lengths add up to {self.output_tokens} and its own count of the texts to"
-                f" {own:.0f}: lengths may be those that were asked for"
+                f" {own:.0f}: lengths may be those that were asked for, or texts not all of what was made"
             )
 
 
-def _take(document: bench.Document, options: Options, rows: RequestRows, points: bench.Points) -> Iterator[Frames]:
+def _take(document: Document, options: Options, rows: RequestRows, points: Points) -> Iterator[Frames]:
     run = _Run(document.run, points)
-    batches = bench.Batches(rows, document.read)
+    batches = Batches(rows, document.read)
     for i in range(run.lists.size):
         try:
             messages = run.add(i, rows)
-        except bench.OddRowError as odd:
+        except OddRowError as odd:
             rows.refuse(f"{document.place}, request {i + 1}", str(odd), f"request {i + 1}")
             continue
         yield from batches.after(messages)
@@ -209,18 +211,18 @@ class _SGLangBench:
 
     def sniff(self, head: bytes, path: Path) -> bool:
         """An object with the tool's own keys, and the lists of its requests, which stand last."""
-        return bench.keys(head) >= _OWN_KEYS and bench.holds(path, "itls")
+        return keys(head) >= _OWN_KEYS and holds(path, "itls")
 
     def explain(self, head: bytes, path: Path) -> str | None:
         """That a summary has no requests in it."""
-        return _WITHOUT_ROWS if bench.keys(head) >= _OWN_KEYS and not self.sniff(head, path) else None
+        return _WITHOUT_ROWS if keys(head) >= _OWN_KEYS and not self.sniff(head, path) else None
 
     def read(self, path: Path, options: Options) -> Iterator[Frames]:
         """Rows of `event`, and the summary as `tool_figure`. SourceError when no run of the file can be read."""
         rows = RequestRows(options, clock=self.name, clock_kind=ClockKind.DURATION)
-        points = bench.Points()
+        points = Points()
         yield Frames(tool="sglang.bench_serving")
-        yield from bench.each_run(path, options, rows, lambda found: _take(found, options, rows, points))
+        yield from each_run(path, options, rows, lambda found: _take(found, options, rows, points))
 
 
 SOURCE = _SGLangBench()

@@ -9,8 +9,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from analyzer.sources import bench_runs as bench
 from analyzer.sources.base import Frames
+from analyzer.sources.bench_lists import Lists, OddRowError, OddRunError, message_times, ns, number
+from analyzer.sources.bench_runs import Batches, Document, each_run, holds, keys
+from analyzer.sources.bench_summary import Points, counts, load_point, statistics
 from analyzer.sources.client_failures import NO_CONTENT, Failure, failure
 from analyzer.sources.request_rows import RequestRows
 from analyzer.sources.tool_figures import figures
@@ -43,18 +45,18 @@ _WITHOUT_ROWS = "it holds the summary of vllm bench serve without its requests: 
 class _Run:
     """One run on its way into rows."""
 
-    def __init__(self, run: dict[str, Any], points: bench.Points) -> None:
+    def __init__(self, run: dict[str, Any], points: Points) -> None:
         self.run = run
-        self.lists = bench.Lists(run, _LISTS)
+        self.lists = Lists(run, _LISTS)
         if "errors" not in self.lists or not ("ttfts" in self.lists or "latencies" in self.lists):
-            raise bench.OddRunError(_WITHOUT_ROWS)
+            raise OddRunError(_WITHOUT_ROWS)
         self.point = points.name(_point(run))
         model = run.get("model_id")
         self.same = {"load_point": self.point, "model": model if isinstance(model, str) else None}
         # The API of chat begins its answer with a message of the role alone; that of completions does not.
         self.chat = "openai-chat" in (run.get("endpoint_type"), run.get("backend"))
         self.streamed = "ttfts" in self.lists
-        self.open_loop = bench.number(run.get("request_rate")) is not None or bool(run.get("ramp_up_strategy"))
+        self.open_loop = number(run.get("request_rate")) is not None or bool(run.get("ramp_up_strategy"))
         self.server_counts_input = "queue_times" in self.lists
         # Without a tokenizer 1 stands for an answer whose tokens nobody counted.
         self.one_is_unknown = "tokenizer_id" in run and run["tokenizer_id"] is None
@@ -84,22 +86,22 @@ class _Run:
         latency = self.lists.time("latencies", i)
         failed = self.ending(i, ttft)
         sent = started or Decimal(0)
-        messages = bench.message_times(sent + ttft, self.lists.gaps("itls", i)) if ttft is not None else []
+        messages = message_times(sent + ttft, self.lists.gaps("itls", i)) if ttft is not None else []
         facts = self.facts(i, failed, len(messages))
         facts["clock_kind"] = ClockKind.DURATION if started is None else ClockKind.MONOTONIC
         chunks = self.chunks(messages, empty=failed is None and facts["output_tokens"] == 0)
         content = [time for time, kind, _ in chunks if kind is None]
-        times = {"sent": bench.ns(sent)}
+        times = {"sent": ns(sent)}
         if started is not None and queued is not None and self.open_loop and queued <= started:
             # Its queue begins when the generator, after waiting for the time drawn, lets the request go.
-            times["scheduled"] = bench.ns(started - queued)
+            times["scheduled"] = ns(started - queued)
             self.scheduled += 1
         if content:
             times |= {"first_content": content[0], "last_content": content[-1]}
         # The tool takes a request for ended with the last message of its stream, or with the answer.
         end = sent + latency if latency is not None else messages[-1] if messages else None
         if failed is None and end is not None:
-            times["done"] = bench.ns(end)
+            times["done"] = ns(end)
             self.ended += self.streamed
         rows.add(times, facts, chunks)
         self.sum(i, failed, chunks)
@@ -110,7 +112,7 @@ class _Run:
         kinds: list[str | None] = ["finish" if empty else None] * len(messages)
         if self.chat and kinds:
             kinds[0] = "role"
-        return [(bench.ns(time), kind, None) for time, kind in zip(messages, kinds, strict=True)]
+        return [(ns(time), kind, None) for time, kind in zip(messages, kinds, strict=True)]
 
     def facts(self, i: int, failed: Failure | None, messages: int) -> dict[str, Any]:
         """What is known of request i besides its times; lengths of a failed one are none."""
@@ -167,7 +169,7 @@ class _Run:
 
     def differences(self) -> Iterator[str]:
         """Where the summary is not what its requests give."""
-        stated = {key: bench.number(self.run.get(key)) for key in (*_COUNTS, "num_prompts", "max_concurrency")}
+        stated = {key: number(self.run.get(key)) for key in (*_COUNTS, "num_prompts", "max_concurrency")}
         if (accepted := stated["spec_decode_acceptance_length"]) and accepted > 1:
             yield (
                 f"{self.point}: a step of the server accepts {accepted:.4g} tokens:"
@@ -188,22 +190,22 @@ class _Run:
 def _point(run: dict[str, Any]) -> str:
     strategy, cap = run.get("ramp_up_strategy"), run.get("max_concurrency")
     if isinstance(strategy, str):
-        first, last = (bench.number(run.get(f"ramp_up_{end}_rps")) or 0 for end in ("start", "end"))
-        return bench.load_point(f"{strategy[:20]} ramp {first:.4g} to {last:.4g}/s", cap)
-    return bench.load_point(run.get("request_rate"), cap)
+        first, last = (number(run.get(f"ramp_up_{end}_rps")) or 0 for end in ("start", "end"))
+        return load_point(f"{strategy[:20]} ramp {first:.4g} to {last:.4g}/s", cap)
+    return load_point(run.get("request_rate"), cap)
 
 
-def _take(document: bench.Document, options: Options, rows: RequestRows, points: bench.Points) -> Iterator[Frames]:
+def _take(document: Document, options: Options, rows: RequestRows, points: Points) -> Iterator[Frames]:
     run = _Run(document.run, points)
-    batches = bench.Batches(rows, document.read)
+    batches = Batches(rows, document.read)
     for i in range(run.lists.size):
         try:
             messages = run.add(i, rows)
-        except bench.OddRowError as odd:
+        except OddRowError as odd:
             rows.refuse(f"{document.place}, request {i + 1}", str(odd), f"request {i + 1}")
             continue
         yield from batches.after(messages)
-    told = [*bench.statistics(document.run, _METRICS, run.point), *bench.counts(document.run, _COUNTS, run.point)]
+    told = [*statistics(document.run, _METRICS, run.point), *counts(document.run, _COUNTS, run.point)]
     yield rows.flush(*figures(TOOL, None, told, options), notes=run.notes(), bytes_read=document.read)
 
 
@@ -212,19 +214,19 @@ class _VLLMBench:
 
     def sniff(self, head: bytes, path: Path) -> bool:
         """An object with the tool's own keys, and the lists of its requests."""
-        return bench.keys(head) >= _OWN_KEYS and (b'"input_lens"' in head or bench.holds(path, "input_lens"))
+        return keys(head) >= _OWN_KEYS and (b'"input_lens"' in head or holds(path, "input_lens"))
 
     def explain(self, head: bytes, path: Path) -> str | None:
         """That a summary has no requests in it."""
-        return _WITHOUT_ROWS if bench.keys(head) >= _OWN_KEYS and not self.sniff(head, path) else None
+        return _WITHOUT_ROWS if keys(head) >= _OWN_KEYS and not self.sniff(head, path) else None
 
     def read(self, path: Path, options: Options) -> Iterator[Frames]:
         """Rows of `event`, and the summary as `tool_figure`. SourceError when no run of the file can be read."""
         # Seconds since some moment of the client's host: two files may come from two hosts.
         rows = RequestRows(options, clock=f"{self.name} {options.label}")
-        points = bench.Points()
+        points = Points()
         yield Frames(tool="vllm bench serve")
-        yield from bench.each_run(path, options, rows, lambda found: _take(found, options, rows, points))
+        yield from each_run(path, options, rows, lambda found: _take(found, options, rows, points))
 
 
 SOURCE = _VLLMBench()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bench_files import saved, stored
+from bench_files import mutated, saved, stored
 from building import rows
 
 from analyzer import sources
@@ -141,7 +142,7 @@ def test_an_older_line_tells_its_first_token_by_the_scheduler_s_stamp(tmp_path: 
     old: dict[str, Any] = {"prefill_finished_ts": 1787481184.082342, "decode_finished_ts": 1787481184.25}
     made = log(tmp_path, line(first_token_latency=None, prefill_finished_time=None, num_retractions=None, **old))
     found = boundaries(made)
-    assert (found["first_token"], found["last_token"]) == (1787481184_08234200, 1787481184_250000000)
+    assert (found["first_token"], found["last_token"]) == (1787481184_082342000, 1787481184_250000000)
     assert "admitted" not in found
 
 
@@ -227,3 +228,15 @@ def test_a_first_line_longer_than_what_is_looked_at_is_known_all_the_same(tmp_pa
 def test_another_log_with_such_a_key_is_not_taken(tmp_path: Path) -> None:
     other = {"request_parameters": json.dumps({"bucketName": "b"}), "event_name": "GetBucketTagging"}
     assert sources.recognise(saved(tmp_path, other, other)) is None
+
+
+def test_whatever_bytes_a_line_holds_it_is_taken_or_refused(tmp_path: Path) -> None:
+    rng = random.Random(5)  # noqa: S311 (the same cases every time)
+    odd = [mutated(json.dumps(line(number)).encode(), rng).replace(b"\n", b" ") for number in range(2, 800)]
+    file = tmp_path / "sglang-request-metrics-20260823_13.log"
+    file.write_bytes(b"\n".join([json.dumps(line()).encode(), *odd]))
+    made = stored(tmp_path, file)
+    kept, refused = rows(made, "SELECT (SELECT count(DISTINCT position) FROM event), (SELECT count(*) FROM refused)")[0]
+    assert rows(made, "SELECT records FROM source_file") == [(kept + refused,)]
+    assert kept > 200
+    assert refused > 200

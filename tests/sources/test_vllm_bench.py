@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import random
 import statistics
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bench_files import exact, nanoseconds, printed, saved, stored
+from bench_files import balanced, exact, mutated, nanoseconds, printed, saved, stored
 from building import rows
 
 from analyzer import ingest, sources
@@ -518,3 +519,18 @@ def test_an_exact_sum_of_gaps_is_rounded_once(tmp_path: Path) -> None:
     seconds = Decimal(repr(1702864.342089 / 1e3)) + Decimal(repr(20 / 1e3)) + 1000 * Decimal(repr(0.4000004 / 1e3))
     assert rows(made, "SELECT client_last_content_ns FROM attempt") == [(nanoseconds(seconds),)]
     assert statistics.fmean(gaps) == pytest.approx(0.4000004)
+
+
+def test_whatever_bytes_a_file_holds_every_request_is_taken_or_refused(tmp_path: Path) -> None:
+    whole = run(
+        {"ttft": 20, "gaps": [10, 11.5]},
+        {"ttft": 0, "error": TRACEBACK, "tokens": 0},
+        endpoint_type="openai-chat",
+        mean_ttft_ms=20.0,
+    )
+    rng = random.Random(5)  # noqa: S311 (the same cases every time)
+    taken, file = 0, tmp_path / "x.json"
+    for _ in range(300):
+        file.write_bytes(mutated(json.dumps(whole).encode(), rng))
+        taken += balanced(sources.named("vllm_bench"), file)
+    assert taken > 100
