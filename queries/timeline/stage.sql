@@ -47,7 +47,9 @@ WITH base AS (
     client_first_content_ns, client_first_content_ns, engine_to_client_error_ns, NULL, 0
   FROM base
   UNION ALL
-  SELECT attempt_id, run, 'terminal', client_clock, 'stream', client_last_content_ns, client_done_ns, client_done_ns, 0, NULL, 0
+  -- An end at the very time of the last content was not seen apart from it: some load generators take that for the end.
+  SELECT attempt_id, run, 'terminal', client_clock, 'stream', client_last_content_ns,
+    nullif(client_done_ns, client_last_content_ns), nullif(client_done_ns, client_last_content_ns), 0, NULL, 0
   FROM base
 ), told AS (
   SELECT
