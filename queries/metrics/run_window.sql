@@ -8,6 +8,7 @@ WITH seen AS (
          ELSE w.window_start_ns + coalesce(w.warmup_ns, 0) END AS told_start_ns,
     w.window_end_ns AS told_end_ns,
     min(r.arrived_ns) AS first_ns, max(greatest(r.done_ns, r.arrived_ns)) AS last_ns,
+    count(r.done_ns) > 0 AS ended,
     bool_or(r.clock_kind = 'monotonic') AND count(DISTINCT coalesce(r.first_clock, '')) > 1 AS apart
   FROM run AS w
   JOIN request AS r ON r.run = w.run AND r.counted
@@ -21,6 +22,7 @@ SELECT
   CASE WHEN told_start_ns IS NOT NULL AND told_end_ns IS NOT NULL THEN 'declared'
        WHEN apart THEN 'none: monotonic clocks of several hosts'
        WHEN first_ns IS NULL THEN 'none: the source tells how long requests took, not when'
+       WHEN NOT ended THEN 'from the first to the last arrival: no end was recorded'
        ELSE 'from the first arrival to the last end' END AS basis
 FROM seen;
 
