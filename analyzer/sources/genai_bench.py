@@ -114,8 +114,8 @@ def _notes(run: dict[str, Any], tally: Counter[str], records: int) -> Iterator[s
     said = {
         "no first": "answers have no first token of their own, and the tool took the end, or 0, for it",
         "empty": "answers without a token count as successes",
-        "twice": "rows add reasoning tokens to a total that holds them already; the tokens here hold them once",
-        "fast": "answers came at more than 500 tokens/s; those above 1000 the tool leaves out and does not count",
+        "twice": "rows add reasoning tokens to a total that holds them already, and the tokens here hold them once",
+        "fast": "answers came at more than 500 tokens/s, and those above 1000 the tool leaves out without a count",
     }
     for what, sentence in said.items():
         if tally[what]:
@@ -218,11 +218,9 @@ class _GenaiBench:
                     yield rows.flush(bytes_read=counted())
         notes = [*_notes(run, tally, rows.records)]
         if cold:
-            notes.append(
-                f"the tool leaves the last {cold} requests out of its figures as cool-down; they are counted here"
-            )
+            notes.append(f"the last {cold} requests, which the tool leaves out as cool-down, are counted here")
         if version and version != _KNOWN_VERSION:
-            notes.append(f"written by version {version}; its fields are read as those of {_KNOWN_VERSION}")
+            notes.append(f"written by version {version}, and read as {_KNOWN_VERSION} writes")
         own = figures(_TOOL, version, _figures(run, 1.0 if unit_name == "ms" else 1e-3, point), options)
         yield rows.flush(*own, notes=notes, bytes_read=path.stat().st_size)
 
