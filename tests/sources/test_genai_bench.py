@@ -206,10 +206,8 @@ def test_warm_up_that_the_tool_left_out_is_marked_and_cool_down_is_said(tmp_path
     made = given(tmp_path, *[answer()] * 10, metadata=told, num_requests=10)
     assert rows(made, "SELECT phase, count(*) FROM request GROUP BY 1 ORDER BY 1") == [("measured", 8), ("warmup", 2)]
     assert notes(made) == [
-        ["the tool leaves the last 1 requests out of its figures as cool-down", "they are counted here"][0],
-        "they are counted here",
-        "written by version 0.9.1",
-        "its fields are read as those of 0.0.5",
+        "the last 1 requests, which the tool leaves out as cool-down, are counted here",
+        "written by version 0.9.1, and read as 0.0.5 writes",
     ]
 
 
