@@ -31,7 +31,7 @@ def cells(store: Store, tool: str) -> tuple[set[Cell], set[Cell]]:
     found = rows(
         store,
         f"""
-        SELECT coalesce(f.load_point, '(all)'), f.metric, f.statistic, f.value, p.value
+        SELECT coalesce(f.load_point, '(all)') AS point, f.metric, f.statistic, f.value AS told, p.value AS made
         FROM tool_figure AS f
         LEFT JOIN as_printed AS p ON p.run = f.run AND p.tool = f.tool AND p.metric = f.metric
           AND p.statistic = f.statistic AND p.load_point = coalesce(f.load_point, '(all)')

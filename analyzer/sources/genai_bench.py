@@ -45,9 +45,9 @@ _COOLDOWN = re.compile(r"--cooldown-ratio[ =]([0-9.]+)")
 def outcome(code: Any, message: Any) -> tuple[str, str | None, int | None]:
     """Outcome, error type and HTTP status of a failed request, of which the file has a code and a text."""
     text = message if isinstance(message, str) else ""
-    for words, ended, kind in _MADE_UP:
+    for words, ended, what in _MADE_UP:
         if words in text[:200]:
-            return ("timeout", "timeout", None) if "timed out" in text else (ended, kind, None)
+            return ("timeout", "timeout", None) if "timed out" in text else (ended, what, None)
     status = exact.status(code)
     kind = f"HTTP {status}" if status else "unknown"
     if status in _REFUSED:
@@ -112,14 +112,14 @@ def _notes(run: dict[str, Any], tally: Counter[str], records: int) -> Iterator[s
     if told and failed is not None and rate is not None and abs(rate - failed / told) > 1e-6:  # noqa: PLR2004 (rounding)
         yield f"its error_rate says {rate:g}, which it takes before it counts: {failed} of {told} requests failed"
     said = {
-        "no first": "answers have no first token of their own, and the tool took the end, or 0, for it",
-        "empty": "answers without a token count as successes",
-        "twice": "rows add reasoning tokens to a total that holds them already, and the tokens here hold them once",
-        "fast": "answers came at more than 500 tokens/s, and those above 1000 the tool leaves out without a count",
+        "no first": "answers without a first token of their own, for which the tool took the end, or 0",
+        "empty": "answers without a token, which count as successes",
+        "twice": "rows whose total_tokens add reasoning to an output that holds it, as the tokens here do not",
+        "fast": "answers at more than 500 tokens/s (those above 1000 the tool leaves out without a count)",
     }
     for what, sentence in said.items():
         if tally[what]:
-            yield f"{tally[what]} {sentence}"
+            yield f"{sentence}: {tally[what]}"
 
 
 def _figures(run: dict[str, Any], per_ms: float, point: str | None) -> Iterator[Figure]:
@@ -129,13 +129,14 @@ def _figures(run: dict[str, Any], per_ms: float, point: str | None) -> Iterator[
         for key, value in an_object(statistics).items():
             if (found := number(value)) is not None:
                 shown = found / per_ms if is_time else found
-                yield Figure(metric, _STATISTICS.get(key, key), shown, "ms" if is_time else None, load_point=point)
+                names = word(metric) or "(none)", _STATISTICS.get(key) or word(key) or "(none)"
+                yield Figure(*names, shown, "ms" if is_time else None, load_point=point)
     yield Figure("duration", "value", number(run.get("run_duration")), "s", "setting", point)
     for key, value in run.items():
         if is_number(value) and key != "run_duration":
-            yield Figure(key, "value", number(value), load_point=point)
+            yield Figure(word(key) or "(none)", "value", number(value), load_point=point)
     for code, times in an_object(run.get("error_codes_frequency")).items():
-        yield Figure(f"error_codes_frequency {code}", "value", number(times), load_point=point)
+        yield Figure(f"error_codes_frequency {word(code)}", "value", number(times), load_point=point)
 
 
 def _metadata(path: Path) -> dict[str, Any]:
@@ -192,7 +193,8 @@ class _GenaiBench:
                 raise SourceError(f"{path} has times in {str(unit_name)[:40]!r}", "its _time_unit must be s or ms")
             yield from self._rows(path, options, run, unit_name, metadata)
         except (ijson.JSONError, ArithmeticError) as fault:
-            raise torn(path, fault) from fault
+            # Its first line: the others show what stands there.
+            raise torn(path, str(fault).split("\n", 1)[0]) from fault
 
     def _rows(
         self, path: Path, options: Options, run: dict[str, Any], unit_name: str, metadata: dict[str, Any]
@@ -218,7 +220,9 @@ class _GenaiBench:
                     yield rows.flush(bytes_read=counted())
         notes = [*_notes(run, tally, rows.records)]
         if cold:
-            notes.append(f"the last {cold} requests, which the tool leaves out as cool-down, are counted here")
+            notes.append(
+                f"requests at the end that the tool leaves out as cool-down, and that are counted here: {cold}"
+            )
         if version and version != _KNOWN_VERSION:
             notes.append(f"written by version {version}, and read as {_KNOWN_VERSION} writes")
         own = figures(_TOOL, version, _figures(run, 1.0 if unit_name == "ms" else 1e-3, point), options)

@@ -76,7 +76,8 @@ def _request(
         "retokenized_input_tokens": count(row.get("number_input_tokens")),
         # Of what failed the tool counts messages and no tokens.
         "retokenized_output_tokens": made if ended == "ok" else None,
-        "streamed": True,
+        # Every answer is; but where tokens have no time, True would say that none came.
+        "streamed": True if first is not None or not made else None,
     }
     rows.add({name: ns for name, ns in times.items() if ns is not None}, shared | facts, (), position)
     return None
@@ -90,14 +91,14 @@ def _notes(tally: Counter[str], records: int) -> Iterator[str]:
             " so that its numbers are of answers only"
         )
     said = {
-        "gap": "have an inter_token_latency_s that is not (end_to_end_latency_s - ttft_s) / (number_output_tokens - 1):"
+        "gap": "rows whose inter_token_latency_s is not (end_to_end_latency_s - ttft_s) / (number_output_tokens - 1):"
         " it holds the time to the first token",
-        "rate": "have a request_output_throughput_token_per_s other than number_output_tokens / end_to_end_latency_s",
-        "empty": "ended well without a token",
+        "rate": "rows whose request_output_throughput_token_per_s is not number_output_tokens / end_to_end_latency_s",
+        "empty": "rows that ended well without a token",
     }
     for what, sentence in said.items():
         if tally[what]:
-            yield f"{tally[what]} of {records} rows {sentence}"
+            yield f"{sentence}: {tally[what]} of {records}"
 
 
 def _summary(path: Path) -> dict[str, Any]:
@@ -128,7 +129,7 @@ def _figures(summary: dict[str, Any], point: str | None) -> Iterator[Figure]:
                 yield Figure(metric, statistic, shown, unit, load_point=point)
     for name, value in summary.items():
         if name.startswith("results_") and name not in taken:
-            yield Figure(name.removeprefix("results_"), "value", number(value), load_point=point)
+            yield Figure(word(name.removeprefix("results_")) or "(none)", "value", number(value), load_point=point)
 
 
 class _LLMPerf:

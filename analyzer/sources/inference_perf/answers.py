@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from analyzer.sources.request_rows import Chunk
 
 _END = "[DONE]"
+_BEGIN = 2000
 # Not matched inside of generated text, in which quotes are escaped.
 _REASONED = re.compile(r'"reasoning(?:_content)?"\s*:\s*"[^"]')
 _FINISHED = re.compile(r'"finish_reason"\s*:\s*"([^"]{1,40})"')
@@ -27,11 +28,15 @@ _Stamped = list[tuple[int, str | None]]
 
 @dataclass(slots=True)
 class Heard:
-    """The boundaries of an answer in ns and its messages; `fault` says why some are missing."""
+    """The boundaries of an answer in ns and its messages; `fault` says why some are missing.
+
+    `stream`: its messages, or that there were none with content, were observed.
+    """
 
     times: dict[str, int] = field(default_factory=dict)
     chunks: list[Chunk] = field(default_factory=list)
     fault: str | None = None
+    stream: bool = False
 
 
 def usage_of(told: dict[str, Any]) -> dict[str, Any]:
@@ -57,8 +62,8 @@ def messages(text: str) -> Iterator[dict[str, Any]]:
 def response_id(told: dict[str, Any], text: str) -> str | None:
     """The id that the server gave to its answer."""
     bodies = a_list(told.get("response_chunks"))
-    begin = str(bodies[0]) if bodies else text[:2000] if text.startswith("data:") else ""
-    found = _ID.search(begin)
+    begin = str(bodies[0]) if bodies else text[:_BEGIN]
+    found = _ID.search(begin) if bodies or begin.startswith("data:") or '"choices"' in begin else None
     return found[1] if found else None
 
 
@@ -88,8 +93,11 @@ def heard(told: dict[str, Any], text: str) -> Heard:
     if stamped is None:
         return Heard(fault="untold")
     content = [(ns, kind) for ns, kind in stamped if kind not in EMPTY_KINDS]
+    streamed = "chunk_times" in told or bool(stamped)
     if not content:
-        return Heard(chunks=[(ns, kind, None) for ns, kind in stamped])
+        came = streamed and (has_content(text) or usage_of(told)["output_tokens"])
+        chunks: list[Chunk] = [(ns, kind, None) for ns, kind in stamped]
+        return Heard(chunks=chunks, fault="unstamped") if came else Heard(chunks=chunks, stream=streamed)
     times = {"first_content": content[0][0], "last_content": content[-1][0]}
     if answer := [ns for ns, kind in content if kind == "text"]:
         times["first_answer"] = answer[0]
@@ -97,7 +105,7 @@ def heard(told: dict[str, Any], text: str) -> Heard:
         del times["first_content"]
         return Heard(times, fault="reasoning")
     tokens = _tokens(told)
-    return Heard(times, [(ns, kind, tokens.get(ns)) for ns, kind in stamped])
+    return Heard(times, [(ns, kind, tokens.get(ns)) for ns, kind in stamped], stream=True)
 
 
 def _loaded(text: Any) -> Any:

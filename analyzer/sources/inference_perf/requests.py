@@ -31,17 +31,18 @@ class Tally:
     def notes(self) -> Iterator[str]:
         """One sentence each."""
         said = {
-            "partial": "failed requests had begun to answer, and the tool keeps no time or token of what had come",
-            "untold": "answers have times without word of what came then (older versions stamp every line, empty ones"
-            " too), so that their times of content are left out",
-            "reasoning": "answers began with reasoning without times: their first content is left out",
-            "error": "answers that the tool counts as successes told an error inside of the stream",
-            "truncated": "answers that the tool counts as successes ended without an end",
-            "retried": "requests were sent more than once, and their times hold every try",
+            "partial": "failed requests that had begun to answer, of which the tool keeps no time and no token",
+            "untold": "answers whose times may be those of any line of the stream, as older versions stamp them: their"
+            " content has none here",
+            "unstamped": "answers with tokens of which the tool stamped none, such as calls of tools",
+            "reasoning": "answers that began with reasoning, of which the tool stamped none, without a first content",
+            "error": "answers that told an error inside of the stream, and that the tool counts as successes",
+            "truncated": "answers that stopped without an end, and that the tool counts as successes",
+            "retried": "requests that were sent more than once, with the times of every try together",
         }
         for what, sentence in said.items():
             if number := self.counts[what]:
-                yield f"{number} {sentence}"
+                yield f"{sentence}: {number}"
 
 
 def outcome(error: Any) -> tuple[str, str | None, int | None]:
@@ -80,36 +81,38 @@ def into(row: dict[str, Any], position: int, points: Points, rows: RequestRows, 
     elif ended != "ok":
         tally.counts["partial"] += answers.has_content(text) and not told.get("chunk_times")
     seen = answers.heard(told, text)
-    tally.counts[seen.fault or ""] += 1
+    tally.counts[seen.fault or ""] += row.get("error") is None
     tally.counts["retried"] += bool(count(info.get("retries_attempted")))
     times = {"sent": start, **(seen.times or _computed(row, start))}
     if (done := measured(row.get("end_time"))) is not None:
         times["done"] = done
     facts = {"load_point": points.of(start), "outcome": ended, "error_type": kind, "status_code": status}
-    facts |= _facts(row, info, told, text, failed=row.get("error") is not None)
+    facts |= _facts(row, info, told, text, seen)
     rows.add(times, facts, seen.chunks, position)
     return None
 
 
 def _facts(
-    row: dict[str, Any], info: dict[str, Any], told: dict[str, Any], text: str, *, failed: bool
+    row: dict[str, Any], info: dict[str, Any], told: dict[str, Any], text: str, seen: answers.Heard
 ) -> dict[str, Any]:
     asked = _asked(row.get("request"))
     usage = answers.usage_of(told)
     given = count(
         an_object(an_object(info.get("request_metrics")).get("text")).get("input_tokens", info.get("input_tokens"))
     )
-    streamed = True if "chunk_times" in told or told.get("output_token_times") else asked.get("stream")
+    failed, made = row.get("error") is not None, count(told.get("output_tokens"))
+    # A failed request says 0 tokens, which nobody counted; so does an answer whose content the tool cannot read.
+    uncounted = failed or (made == 0 and seen.fault is not None)
     return {
         **usage,
-        # A failed request has 0 here, which was not counted.
         "retokenized_input_tokens": None if failed or given == usage["input_tokens"] else given,
-        "retokenized_output_tokens": None if failed else count(told.get("output_tokens")),
-        "streamed": streamed if isinstance(streamed, bool) else None,
+        "retokenized_output_tokens": None if uncounted else made,
+        # Not True where the messages were not observed: that would say that none of them had content.
+        "streamed": True if seen.stream else False if asked.get("stream") is False else None,
         "model": word(asked.get("model")),
         "tenant": word(an_object(info.get("labels")).get("tenant")),
-        "response_id": word(info.get("server_request_id")) or answers.response_id(told, text),
-        "stop_reason": answers.stop_reason(text),
+        "response_id": word(info.get("server_request_id")) or word(answers.response_id(told, text)),
+        "stop_reason": word(answers.stop_reason(text)),
     }
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from analyzer.errors import SourceError
 from analyzer.sources import exact
-from analyzer.sources.exact import an_object, count, nanoseconds, number
+from analyzer.sources.exact import an_object, count, nanoseconds, number, word
 from analyzer.sources.opening import open_bytes
 from analyzer.sources.tool_figures import Figure
 
@@ -67,7 +67,7 @@ class Requests:
 
     starts: array[int] = field(default_factory=lambda: array("q"))
     ends: array[int] = field(default_factory=lambda: array("q"))
-    failed: bytearray = field(default_factory=bytearray)
+    failed: array[int] = field(default_factory=lambda: array("b"))
 
     def add(self, row: dict[str, Any]) -> None:
         """Take in one request; one without times belongs to no stage that can be shown."""
@@ -127,8 +127,8 @@ def placed(reports: list[Report], requests: Requests) -> tuple[Points, list[Repo
     """
     import numpy as np
 
-    starts, ends = np.frombuffer(requests.starts, np.int64), np.frombuffer(requests.ends, np.int64)
-    failed = np.frombuffer(requests.failed, np.uint8)
+    starts, ends = np.array(requests.starts, np.int64), np.array(requests.ends, np.int64)
+    failed = np.array(requests.failed, np.uint8)
     order = np.argsort(starts, kind="stable")
 
     def shows(report: Report, part: Any) -> bool:
@@ -159,11 +159,11 @@ def placed(reports: list[Report], requests: Requests) -> tuple[Points, list[Repo
 
 def _lasted(stage: Report, starts: Any, ends: Any) -> bool:
     """Whether requests took the time that a stage's report says; it must say one."""
-    told = {
-        stage.told.get("benchmark_time_seconds"): int(ends.max() - starts.min()),
-        stage.load.get("send_duration"): int(starts.max() - starts.min()),
-    }
-    known = [(ns, took) for seconds, took in told.items() if (ns := nanoseconds(seconds)) is not None]
+    told = (
+        (stage.told.get("benchmark_time_seconds"), int(ends.max() - starts.min())),
+        (stage.load.get("send_duration"), int(starts.max() - starts.min())),
+    )
+    known = [(ns, took) for seconds, took in told if (ns := nanoseconds(seconds)) is not None]
     return bool(known) and all(abs(ns - took) <= _NEAR_NS for ns, took in known)
 
 
@@ -178,7 +178,8 @@ def figures_of(report: Report) -> Iterator[Figure]:
     for metric, statistics in groups.items():
         for key, value in statistics.items():
             if (seconds := number(value)) is not None:
-                yield Figure(metric, "p50" if key == "median" else key, seconds * 1e3, "ms", load_point=point)
+                name = "p50" if key == "median" else word(key) or "(none)"
+                yield Figure(metric, name, seconds * 1e3, "ms", load_point=point)
     for group in ("successes", "failures"):
         yield Figure(f"{group}.count", "value", report.counted(group), load_point=point)
     yield Figure("requested_rate", "value", number(report.load.get("requested_rate")), "/s", "setting", point)
@@ -188,7 +189,7 @@ def figures_of(report: Report) -> Iterator[Figure]:
         **an_object(good.get("goodput_metrics")),
     }
     for key, value in own.items():
-        yield Figure(key, "value", number(value), load_point=point)
+        yield Figure(word(key) or "(none)", "value", number(value), load_point=point)
 
 
 def remarks_of(report: Report) -> Iterator[str]:
@@ -202,7 +203,7 @@ def remarks_of(report: Report) -> Iterator[str]:
     if share is not None and good is not None and failed and answered:
         where = "the whole run" if report.stage is None else f"stage {report.stage}"
         of_all = 100 * good / (failed + answered)
-        yield f"the tool's goodput of {share:.1f} % in {where} is of successes; of all requests it is {of_all:.1f} %"
+        yield f"the tool's goodput of {share:.1f} % in {where} is of successes, and {of_all:.1f} % of all requests"
 
 
 def settings_of(config: str) -> tuple[list[Figure], list[str]]:
