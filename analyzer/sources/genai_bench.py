@@ -60,11 +60,12 @@ def load_point(run: dict[str, Any]) -> str | None:
     scenario = word(run.get("scenario"))
     by_batch = run.get("iteration_type") == "batch_size"
     level = number(run.get("batch_size" if by_batch else "num_concurrency"))
-    if run.get("total_arrivals") is not None and level is not None:
-        words = f"{level:g}/s"
-    else:
-        words = None if level is None else f"{'batch size' if by_batch else 'concurrency'} {level:g}"
-    return " ".join(part for part in (scenario, words) if part) or None
+    words = []
+    if level is not None and run.get("total_arrivals") is not None:
+        words = [f"{level:g}/s"]
+    elif level is not None:
+        words = [f"{'batch size' if by_batch else 'concurrency'} {level:g}"]
+    return " ".join([scenario, *words] if scenario else words) or None
 
 
 def _request(row: dict[str, Any], unit: int, shared: dict[str, Any], rows: RequestRows, tally: Counter[str]) -> None:
