@@ -49,9 +49,9 @@ class _InferencePerf:
         if keys == {"global", "reports"} and b'"warnings"' in head:
             return "it holds inference-perf's checks of its own reports, and no requests"
         if _FRAGMENT.search(head):
-            return (
-                f"it holds figures of a stage that inference-perf writes for benchmark reports, and no requests: {_ASK}"
-            )
+            beside = any(path.parent.glob(f"*{stages.REQUESTS}*"))
+            said = "it holds figures of a stage that inference-perf writes for benchmark reports, and no requests"
+            return said if beside else f"{said}: {_ASK}"
         if _CONFIG.search(head):
             return "it holds what inference-perf was told to do, which is read with the requests beside it"
         return None
