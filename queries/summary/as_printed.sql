@@ -39,7 +39,11 @@ WITH placed AS (
   UNION ALL
   SELECT run, load_point, tool, metric, 'mean', total::DOUBLE / weight FROM gathered
   UNION ALL
-  SELECT run, load_point, tool, metric, 'std', sqrt(greatest(squares::DOUBLE / weight - (total::DOUBLE / weight) * (total::DOUBLE / weight), 0)) FROM gathered
+  -- llmperf's is that of a sample, by n - 1, as pandas has it; the others take their values for all there are.
+  SELECT run, load_point, tool, metric, 'std',
+    sqrt(greatest(squares::DOUBLE / weight - (total::DOUBLE / weight) * (total::DOUBLE / weight), 0)
+      * CASE WHEN tool = 'llmperf' THEN weight / nullif(weight - 1, 0) ELSE 1 END)
+  FROM gathered
   UNION ALL
   SELECT run, load_point, tool, metric, 'min', low FROM gathered
   UNION ALL

@@ -14,7 +14,7 @@ WITH answered AS (
       WHEN 'SGLang bench/tpot' THEN CASE WHEN tokens > 1 THEN (done_ms - first_content_ms) / (tokens - 1) END
       WHEN 'SGLang bench/e2e_latency' THEN done_ms
       WHEN 'genai-bench/ttft' THEN first_content_ms
-      WHEN 'genai-bench/tpot' THEN CASE WHEN tokens > 1 THEN (done_ms - first_content_ms) / (tokens - 1) END
+      WHEN 'genai-bench/tpot' THEN CASE WHEN tokens > 1 AND done_ms - first_content_ms >= 1 THEN (done_ms - first_content_ms) / (tokens - 1) END
       WHEN 'genai-bench/output_latency' THEN done_ms - first_content_ms
       WHEN 'genai-bench/e2e_latency' THEN done_ms
       WHEN 'GuideLLM/time_to_first_token_ms' THEN first_content_ms
