@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -431,6 +432,14 @@ def test_sequence_lengths_may_be_the_servers(tmp_path: Path) -> None:
         store,
         "SELECT client_output_tokens, client_input_tokens, retokenized_output_tokens, retokenized_input_tokens FROM attempt",
     ) == [(3, 7, None, None)]
+
+
+def test_packed_files_find_what_lies_beside_them(tmp_path: Path) -> None:
+    summary(tmp_path, {"name": "profiling", "kind": "profiling", "type": "concurrency", "concurrency": 3})
+    path = tmp_path / "profile_export.jsonl.gz"
+    path.write_bytes(gzip.compress(json.dumps(a_row()).encode()))
+    assert rows(read(path, folder=tmp_path), "SELECT load_point FROM attempt") == [("concurrency 3",)]
+    assert str(getattr(recognise(tmp_path / "profile_export_aiperf.json"), "name", None)) == "aiperf_summary"
 
 
 @pytest.mark.shared
