@@ -3,6 +3,7 @@ CREATE VIEW printed_attempt AS
 WITH heard AS (
   SELECT
     attempt_id,
+    count(*) AS messages,
     count(*) FILTER (carries = 'content') AS content_messages,
     count(*) FILTER (carries = 'content' OR kind IN ('role', 'finish')) AS choice_messages,
     min(time_ns) FILTER (carries = 'content' OR kind IN ('role', 'finish')) AS first_choice_ns,
@@ -19,12 +20,12 @@ WITH heard AS (
   GROUP BY m.run
 )
 SELECT
-  a.run, stratum_key(r.load_point) AS load_point, a.attempt_id, a.outcome, a.outcome = 'ok' AS ok, a.token_basis,
+  a.run, stratum_key(r.load_point) AS load_point, a.attempt_id, a.outcome, a.outcome = 'ok' AS ok, a.token_basis, a.streamed,
   coalesce(a.client_output_tokens, CASE WHEN a.token_basis IN ('engine', 'gateway') THEN a.output_tokens END) AS server_tokens,
   coalesce(a.retokenized_output_tokens, CASE WHEN a.token_basis = 'text' THEN a.output_tokens END) AS text_tokens,
   a.retokenized_input_tokens AS text_input_tokens, a.client_input_tokens AS server_input_tokens,
   coalesce(w.all_told, false) AS all_told, coalesce(h.content_messages, 0) AS content_messages,
-  coalesce(h.choice_messages, 0) AS choice_messages,
+  coalesce(h.choice_messages, 0) AS choice_messages, coalesce(h.messages, 0) AS messages,
   elapsed_ms(a.client_sent_ns, a.client_first_content_ns) AS first_content_ms,
   elapsed_ms(a.client_sent_ns, a.client_first_answer_ns) AS first_answer_ms,
   elapsed_ms(a.client_sent_ns, a.client_last_content_ns) AS last_content_ms,
@@ -41,6 +42,8 @@ WHERE a.client_clock IS NOT NULL;
 
 COMMENT ON VIEW printed_attempt IS 'One row per counted attempt that a client saw: the times and counts that load generators make their numbers from, ms from sent';
 COMMENT ON COLUMN printed_attempt.ok IS 'It ended well, as this store sees it';
+COMMENT ON COLUMN printed_attempt.token_basis IS 'Whose count the output tokens are: engine, gateway, client or text';
+COMMENT ON COLUMN printed_attempt.streamed IS 'Its answer came as a stream; NULL when not told';
 COMMENT ON COLUMN printed_attempt.server_tokens IS 'Output tokens as the server counted them';
 COMMENT ON COLUMN printed_attempt.text_tokens IS 'Output tokens as the load generator counted them from the text';
 COMMENT ON COLUMN printed_attempt.text_input_tokens IS 'Input tokens as the load generator counted them from the text';
@@ -48,6 +51,7 @@ COMMENT ON COLUMN printed_attempt.server_input_tokens IS 'Input tokens as the se
 COMMENT ON COLUMN printed_attempt.all_told IS 'The run tells messages without content as well: role, finish, usage';
 COMMENT ON COLUMN printed_attempt.content_messages IS 'Messages with content';
 COMMENT ON COLUMN printed_attempt.choice_messages IS 'Messages with choices: content, role and finish';
+COMMENT ON COLUMN printed_attempt.messages IS 'Messages of any kind, without the terminal one';
 COMMENT ON COLUMN printed_attempt.first_content_ms IS 'First content';
 COMMENT ON COLUMN printed_attempt.first_answer_ms IS 'First answer text';
 COMMENT ON COLUMN printed_attempt.last_content_ms IS 'Last content';

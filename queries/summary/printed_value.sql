@@ -25,13 +25,13 @@ WITH answered AS (
       WHEN 'inference-perf/time_per_output_token' THEN CASE WHEN counted_tokens > 1 THEN (last_content_ms - first_content_ms) / (counted_tokens - 1) END
       WHEN 'inference-perf/normalized_time_per_output_token' THEN CASE WHEN counted_tokens > 0 THEN done_ms / counted_tokens WHEN counted_tokens = 0 THEN 0.0 END
       WHEN 'inference-perf/request_latency' THEN done_ms
-      WHEN 'llmperf/inter_token_latency_s' THEN CASE WHEN all_told AND choice_messages > 0 THEN last_choice_ms / choice_messages END
+      WHEN 'llmperf/inter_token_latency_s' THEN CASE WHEN all_told AND messages > 0 THEN last_content_ms / messages END
       WHEN 'llmperf/ttft_s' THEN first_content_ms
       WHEN 'llmperf/end_to_end_latency_s' THEN done_ms
       WHEN 'AIPerf/time_to_first_token' THEN first_content_ms
       WHEN 'AIPerf/inter_token_latency' THEN CASE WHEN counted_tokens > 1 THEN (last_content_ms - first_content_ms) / (counted_tokens - 1) END
       WHEN 'AIPerf/inter_token_latency, server tokens' THEN CASE WHEN server_tokens > 1 THEN (last_content_ms - first_content_ms) / (server_tokens - 1) END
-      WHEN 'AIPerf/request_latency' THEN last_content_ms
+      WHEN 'AIPerf/request_latency' THEN CASE WHEN streamed = false THEN done_ms ELSE last_content_ms END
       WHEN 'MLPerf LoadGen/first_token_latency' THEN scheduled_first_content_ms
       WHEN 'MLPerf LoadGen/latency' THEN scheduled_done_ms
       WHEN 'MLPerf LoadGen/time_to_output_token' THEN CASE WHEN tokens > 1 THEN (scheduled_done_ms - scheduled_first_content_ms) / (tokens - 1) END
