@@ -201,11 +201,8 @@ def _of_line(text: str) -> Figure | None:
         return None
     key, value = pair["key"].lower(), pair["value"]
     if key in _SUMMARY_LIMITS and pair["unit"]:
-        return (
-            Figure(_SUMMARY_LIMITS[key], "value", int(value) / _NS, "ms", "setting")
-            if _DIGITS.fullmatch(value)
-            else None
-        )
+        limit = int(value) / _NS if _DIGITS.fullmatch(value) else None
+        return Figure(_SUMMARY_LIMITS[key], "value", limit, "ms", "setting") if limit else None
     if key == "target_qps" and _is_number(value):
         return Figure("target qps", "value", float(value), "1/s", "setting")
     if key in ("scenario", "mode"):
