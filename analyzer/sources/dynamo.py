@@ -34,6 +34,7 @@ CLOCK = "dynamo"
 _SCHEMAS = ("dynamo.request.trace.v1", "dynamo.agent.trace.v1")
 _SCHEMA = re.compile(rb'"schema"\s*:\s*"(dynamo\.[a-z.]*trace\.[a-z0-9.]*)"')
 _BEGINNING = 400
+_ENDED = "request_end"
 # Rows of other kinds: the harness's tools, and what was asked and answered.
 _ASIDE = ("tool_start", "tool_end", "tool_error", "request_payload")
 _ENDED_WELL = ("stop", "length", "tool_calls", "function_call", "content_filter")
@@ -67,7 +68,7 @@ def _duration_check(name: str) -> tuple[str, str]:
 _CHECKS = (
     *JSON_CHECKS,
     (f"schema_name IS NULL OR schema_name NOT IN ({_listed(_SCHEMAS)})", "its schema is not one that is known"),
-    ("event_type IS NULL OR event_type <> 'request_end'", "its event type is not one that is known"),
+    (f"event_type IS NULL OR event_type <> '{_ENDED}'", "its event type is not one that is known"),
     *told_checks(request_id="the row says no request", received_ms="the row says no arrival"),
     ("request_id = '' OR request_id_type <> 'VARCHAR'", "request_id is not a text"),
     *count_checks("received_ms", "event_ms", "input_tokens", "output_tokens", "cached_tokens", "replayed_tokens"),
@@ -90,7 +91,9 @@ _REQUESTS = f"""
   TRY_CAST(cached_tokens AS BIGINT) AS cached_tokens,
   CASE WHEN backend_finish = 'error' OR starts_with(backend_finish, 'error:') THEN '{Outcome.ERROR}'
     WHEN backend_finish = 'cancelled' THEN '{Outcome.CANCELLED}'
-    WHEN finish IN ({_listed(_ENDED_WELL)}) THEN '{Outcome.OK}' END AS outcome,
+    WHEN finish IN ({_listed(_ENDED_WELL)}) THEN '{Outcome.OK}'
+    -- The row is written when the answer was whole and when its reader left.
+    ELSE '{Outcome.UNRESOLVED}' END AS outcome,
   CASE WHEN backend_finish = 'error' OR starts_with(backend_finish, 'error:') THEN 'backend error' END AS error_type,
   CASE WHEN finish IN ({_listed(_ENDED_WELL)}) THEN finish END AS stop_reason"""
 
@@ -104,20 +107,35 @@ def _told(path: str) -> pl.Expr:
 
 
 def _frame(table: pa.Table) -> pl.DataFrame:
+    """Of each line its kind, the caller's id, and whether it says how the answer ended."""
     import polars as pl
 
-    return cast("pl.DataFrame", pl.from_arrow(table)).with_columns(
-        aside=_told("event_type").is_in(_ASIDE).fill_null(value=False), caller=_told("request.x_request_id")
+    finish = "request.finish_reason_metadata."
+    kind = _told("event_type")
+    return cast("pl.DataFrame", pl.from_arrow(table)).select(
+        kind=kind,
+        aside=kind.is_in(_ASIDE).fill_null(value=False),
+        caller=_told("request.x_request_id"),
+        said=_told(f"{finish}finish_reason").is_not_null() | _told(f"{finish}backend_finish_reason").is_not_null(),
     )
 
 
-def _shared(path: Path, limit: int) -> tuple[set[str], int]:
-    """Callers' ids that several rows of a file bear, and how many rows that is."""
+def _survey(path: Path, limit: int) -> tuple[list[str], tuple[str, ...]]:
+    """Callers' ids that several rows of a file bear, and what is to be said of the file."""
     import polars as pl
 
-    told = (_frame(block.table).filter(~pl.col("aside"))["caller"].drop_nulls() for block in lines(path, limit))
-    counted = pl.concat([pl.Series("caller", [], pl.String), *told]).value_counts().filter(pl.col("count") > 1)
-    return set(counted["caller"]), int(counted["count"].sum())
+    callers, unsaid = [pl.Series("caller", [], pl.String)], 0
+    for block in lines(path, limit):
+        ended = _frame(block.table).filter(pl.col("kind") == _ENDED)
+        callers.append(ended["caller"].drop_nulls())
+        unsaid += int((~ended["said"]).sum())
+    shared = pl.concat(callers).value_counts().filter(pl.col("count") > 1)
+    notes = []
+    if unsaid:
+        notes.append(f"{unsaid} rows say no finish reason: how these ended is not recorded")
+    if rows := int(shared["count"].sum()):
+        notes.append(f"{rows} rows share the caller's request id with another row: Dynamo's own id stands for it")
+    return shared["caller"].to_list(), tuple(notes)
 
 
 class _Dynamo:
@@ -137,15 +155,12 @@ class _Dynamo:
         """Rows of `event`, seen by the gateway: arrival, first token and end as far as a row has them."""
         import pyarrow as pa
 
-        shared, rows = _shared(path, options.max_line_bytes)
-        notes: tuple[str, ...] = ()
-        if rows:
-            notes = (f"{rows} rows share the caller's request id with another row: Dynamo's own id stands for it",)
+        shared, notes = _survey(path, options.max_line_bytes)
         for block in lines(path, options.max_line_bytes):
             frame = _frame(block.table)
             kept = pa.array((~frame["aside"]).to_list(), pa.bool_())
             table = block.table.append_column(
-                "shared", pa.array(frame["caller"].is_in(list(shared)).fill_null(value=False).to_list(), pa.bool_())
+                "shared", pa.array(frame["caller"].is_in(shared).fill_null(value=False).to_list(), pa.bool_())
             ).filter(kept)
             yield line_frames(
                 block, table, options, fields=json_fields(_PATHS, _RECORD), checks=_CHECKS, requests=_REQUESTS,

@@ -177,7 +177,7 @@ def _lines(path: Path, options: Options) -> Iterator[tuple[int, str, str | None]
 def _stated(texts: list[str]) -> list[Figure]:
     """The figures of a summary's lines."""
     pairs = {pair["key"].lower(): pair["value"] for text in texts if (pair := _PAIR.fullmatch(text))}
-    qps = pairs.get("target_qps")
+    qps = pairs.get("target_qps", "")
     point = load_point(pairs.get("scenario"), float(qps) if _is_number(qps) else None, pairs.get("mode"))
     stated: dict[tuple[str, str], Figure] = {}
     for text in texts:
@@ -186,9 +186,9 @@ def _stated(texts: list[str]) -> list[Figure]:
     return list(stated.values())
 
 
-def _is_number(text: str | None) -> bool:
+def _is_number(text: str) -> bool:
     try:
-        return text is not None and math.isfinite(float(text))
+        return math.isfinite(float(text))
     except ValueError:
         return False
 

@@ -92,6 +92,9 @@ def test_a_row_without_a_session_has_no_first_content_and_no_outcome(tmp_path: P
     # An end at the very arrival is where none was measured.
     assert found == [("id-0", 10**9, None, "unresolved", 128, 16), ("id-1", None, None, "unresolved", 128, 16)]
     assert rows(made, "SELECT DISTINCT ttft_gateway_why FROM request_metric") == [("not recorded",)]
+    assert rows(made, "SELECT note FROM source_file") == [
+        ("2 rows say no finish reason: how these ended is not recorded",)
+    ]
 
 
 @pytest.mark.parametrize(
