@@ -126,6 +126,10 @@ def test_what_an_arrival_trace_does_not_tell_is_no_zero(trace: str, request: pyt
         made, "SELECT DISTINCT ttft_gateway_ms, ttft_gateway_why, e2e_gateway_ms, e2e_gateway_why FROM request_metric"
     ) == [(None, "not recorded", None, "not recorded")]
     assert rows(made, "SELECT count(*) FROM as_printed") == [(0,)]
+    assert rows(made, "SELECT DISTINCT ok_share, ok_ci_low, ok_ci_high FROM stratum_ledger") == [(None, None, None)]
+    ((offered_per_s, ok_per_s),) = rows(made, "SELECT offered_per_s, ok_per_s FROM throughput")
+    assert offered_per_s > 0
+    assert ok_per_s is None
 
 
 @shared
