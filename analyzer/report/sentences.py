@@ -40,7 +40,7 @@ FAILURES = {
     "error": "ended in an error",
     "truncated": "cut short",
     "unsent": "never sent",
-    "unresolved": "still in flight at the end",
+    "unresolved": "without a recorded end",
 }
 _VERB = {"rejected": "were ", "cancelled": "were ", "truncated": "were ", "unsent": "were ", "unresolved": "were "}
 

@@ -37,7 +37,10 @@ WITH placed AS (
   UNION ALL
   SELECT run, load_point, tool, metric, statistic, value FROM weighted
   UNION ALL
-  SELECT run, load_point, tool, metric, 'mean', total::DOUBLE / weight FROM gathered
+  -- LoadGen divides whole nanoseconds and leaves the rest.
+  SELECT run, load_point, tool, metric, 'mean',
+    CASE percentile WHEN 'floor' THEN (total * 1000000)::HUGEINT // weight / 1e6 ELSE total::DOUBLE / weight END
+  FROM gathered
   UNION ALL
   -- llmperf's is that of a sample, by n - 1, as pandas has it; the others take their values for all there are.
   SELECT run, load_point, tool, metric, 'std',

@@ -15,7 +15,7 @@ COMMENT ON COLUMN ledger.cancelled IS 'Requests whose waiter left for its own re
 COMMENT ON COLUMN ledger.error IS 'Requests that ended in an error';
 COMMENT ON COLUMN ledger.truncated IS 'Requests whose stream ended without its terminal event';
 COMMENT ON COLUMN ledger.unsent IS 'Requests scheduled and never sent';
-COMMENT ON COLUMN ledger.unresolved IS 'Requests still in flight when the data ends';
-COMMENT ON COLUMN ledger.ok_share IS 'ok / offered, requests';
+COMMENT ON COLUMN ledger.unresolved IS 'Requests whose end the data does not hold: still in flight when it ends, or never recorded';
+COMMENT ON COLUMN ledger.ok_share IS 'ok / offered, requests; NULL where no end of any is recorded';
 COMMENT ON COLUMN ledger.ok_ci_low IS 'Lower end of the 95 % Wilson interval of ok_share';
 COMMENT ON COLUMN ledger.ok_ci_high IS 'Upper end of the 95 % Wilson interval of ok_share';

@@ -34,7 +34,8 @@ WITH answered AS (
       WHEN 'AIPerf/request_latency' THEN CASE WHEN streamed = false THEN done_ms ELSE last_content_ms END
       WHEN 'MLPerf LoadGen/first_token_latency' THEN scheduled_first_content_ms
       WHEN 'MLPerf LoadGen/latency' THEN scheduled_done_ms
-      WHEN 'MLPerf LoadGen/time_to_output_token' THEN CASE WHEN tokens > 1 THEN (scheduled_done_ms - scheduled_first_content_ms) / (tokens - 1) END
+      WHEN 'MLPerf LoadGen/time_to_output_token' THEN CASE WHEN tokens > 1 THEN (scheduled_done_ms - scheduled_first_content_ms) / (tokens - 1)
+        WHEN tokens = 1 THEN scheduled_first_content_ms - scheduled_done_ms END
     END AS value,
     CASE f.weighting WHEN 'weighted by output tokens' THEN tokens WHEN 'weighted by output tokens - 1' THEN tokens - 1 ELSE 1 END AS weight
   FROM answered AS a CROSS JOIN printed_formula AS f

@@ -12,9 +12,10 @@ SELECT
   coalesce(sum(requests) FILTER (outcome = 'unsent'), 0)::BIGINT AS unsent,
   coalesce(sum(requests) FILTER (outcome = 'unresolved'), 0)::BIGINT AS unresolved,
   sum(attempts)::BIGINT AS attempts,
-  CASE WHEN sum(requests) > 0 THEN coalesce(sum(requests) FILTER (outcome = 'ok'), 0) / sum(requests) END AS ok_share,
-  wilson_low(coalesce(sum(requests) FILTER (outcome = 'ok'), 0), sum(requests)) AS ok_ci_low,
-  wilson_high(coalesce(sum(requests) FILTER (outcome = 'ok'), 0), sum(requests)) AS ok_ci_high
+  -- Where no end is known at all, none is known to have been ok either: that is no share of 0.
+  CASE WHEN offered > unresolved THEN ok / offered END AS ok_share,
+  CASE WHEN offered > unresolved THEN wilson_low(ok, offered) END AS ok_ci_low,
+  CASE WHEN offered > unresolved THEN wilson_high(ok, offered) END AS ok_ci_high
 FROM outcome_count
 GROUP BY run, load_point, tenant, input_bin, output_bin, window_start;
 
@@ -27,7 +28,7 @@ COMMENT ON COLUMN stratum_ledger.cancelled IS 'Requests whose waiter left for it
 COMMENT ON COLUMN stratum_ledger.error IS 'Requests that ended in an error';
 COMMENT ON COLUMN stratum_ledger.truncated IS 'Requests whose stream ended without its terminal event';
 COMMENT ON COLUMN stratum_ledger.unsent IS 'Requests scheduled and never sent';
-COMMENT ON COLUMN stratum_ledger.unresolved IS 'Requests still in flight when the data ends';
-COMMENT ON COLUMN stratum_ledger.ok_share IS 'ok / offered, requests';
+COMMENT ON COLUMN stratum_ledger.unresolved IS 'Requests whose end the data does not hold: still in flight when it ends, or never recorded';
+COMMENT ON COLUMN stratum_ledger.ok_share IS 'ok / offered, requests; NULL where no end of any is recorded';
 COMMENT ON COLUMN stratum_ledger.ok_ci_low IS 'Lower end of the 95 % Wilson interval of ok_share';
 COMMENT ON COLUMN stratum_ledger.ok_ci_high IS 'Upper end of the 95 % Wilson interval of ok_share';

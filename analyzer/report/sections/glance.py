@@ -35,6 +35,8 @@ def _requests(ledger: Row) -> dict[str, str]:
 
 
 def _answered(ledger: Row) -> dict[str, str]:
+    if ledger["ok_share"] is None:
+        return _card("answered", numbers.NONE, "no end of any request is recorded")
     interval = numbers.share_range(ledger["ok_ci_low"], ledger["ok_ci_high"])
     small = f"{numbers.share(ledger['ok_share'])}, 95 % interval {interval}"
     return _card("answered", numbers.count(ledger["ok"]), small, title=ledger["ok_share"])
