@@ -11,6 +11,7 @@ from analyzer.sources.base import Frames
 from analyzer.sources.opening import open_bytes
 from analyzer.sources.refusing import shown
 from analyzer.sources.request_rows import RequestRows
+from analyzer.sources.tool_figures import Figure, figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,7 +111,34 @@ def _warmup_end(benchmark: dict[str, Any]) -> int | None:
     return start + (_ns(length) or 0) if start and length else None
 
 
-def _benchmark(benchmark: dict[str, Any], index: int, seen: set[str], options: Options) -> Frames:
+_PERCENTILES = {
+    "p001": "p0.1", "p01": "p1", "p05": "p5", "p10": "p10", "p25": "p25", "p50": "p50", "p75": "p75", "p90": "p90",
+    "p95": "p95", "p99": "p99", "p999": "p99.9",
+}  # fmt: skip
+# Its numbers that a formula is known of, with what makes milliseconds of them.
+_PRINTED = {
+    "time_to_first_token_ms": 1, "request_latency": 1000, "time_per_output_token_ms": 1, "inter_token_latency_ms": 1,
+}  # fmt: skip
+
+
+def _figures(benchmark: dict[str, Any], point: str) -> Iterator[Figure]:
+    """What the tool prints of the answered requests, times in ms, and how many requests it counts."""
+    for metric, factor in _PRINTED.items():
+        of = ((benchmark.get("metrics") or {}).get(metric) or {}).get("successful") or {}
+        if not of.get("count"):
+            continue
+        told = {"mean": of.get("mean"), "std": of.get("std_dev"), "min": of.get("min"), "max": of.get("max")}
+        told |= {name: (of.get("percentiles") or {}).get(key) for key, name in _PERCENTILES.items()}
+        for statistic, value in told.items():
+            if value is not None:
+                yield Figure(metric, statistic, float(value) * factor, "ms", load_point=point)
+        yield Figure(metric, "count", int(of["count"]), load_point=point)
+    made = (benchmark.get("scheduler_metrics") or {}).get("requests_made") or {}
+    for status in ("successful", "errored", "incomplete"):
+        yield Figure(f"requests_made.{status}", "value", _count(made.get(status)), "requests", load_point=point)
+
+
+def _benchmark(benchmark: dict[str, Any], index: int, seen: set[str], version: str | None, options: Options) -> Frames:
     config = benchmark.get("config") or {}
     strategy = config.get("strategy") or {}
     point = load_point(strategy)
@@ -129,7 +157,7 @@ def _benchmark(benchmark: dict[str, Any], index: int, seen: set[str], options: O
     notes: tuple[str, ...] = ()
     if created is not None and created != rows.records:
         notes = (f"{point}: the tool counts {created} requests and its file holds {rows.records}",)
-    return rows.flush(notes=notes)
+    return rows.flush(*figures("GuideLLM", version, _figures(benchmark, point), options), notes=notes)
 
 
 class _GuideLLM:
@@ -150,7 +178,7 @@ class _GuideLLM:
             yield Frames(tool=f"guidellm {version}")
             with open_bytes(path) as stream:
                 for index, benchmark in enumerate(ijson.items(stream, "benchmarks.item")):
-                    yield _benchmark(benchmark, index, seen, options)
+                    yield _benchmark(benchmark, index, seen, version and str(version), options)
         except ijson.JSONError as fault:
             raise SourceError(
                 f"{path} is not whole JSON: {fault}", "copy the file again, or let the tool finish"

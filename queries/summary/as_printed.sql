@@ -53,6 +53,8 @@ WITH placed AS (
   SELECT run, load_point, tool, metric, 'max', high FROM gathered
   UNION ALL
   SELECT run, load_point, tool, metric, 'sum', total::DOUBLE FROM gathered
+  UNION ALL
+  SELECT run, load_point, tool, metric, 'count', weight::DOUBLE FROM gathered
 )
 SELECT
   t.run, t.load_point, t.tool, f.version, t.metric, NULL::VARCHAR AS slo, t.statistic, t.value, f.unit, g.n, g.weight,
@@ -68,14 +70,18 @@ SELECT
 FROM printed_goodput AS g
 JOIN (SELECT tool, max(version) AS version FROM printed_formula GROUP BY tool) AS v ON v.tool = g.tool
 CROSS JOIN (VALUES ('share'), ('count')) AS s (statistic)
-WHERE g.n > 0;
+WHERE g.n > 0
+UNION ALL
+SELECT run, load_point, tool, version, metric, NULL, 'value', value, unit, n, n, formula, weighting, population, ours
+FROM printed_rate
+WHERE value IS NOT NULL;
 
 COMMENT ON VIEW as_printed IS 'One row per run, load point, load generator, number of its and statistic: what it would print of these attempts; none where the evidence its formula needs is missing';
 COMMENT ON COLUMN as_printed.tool IS 'The load generator';
 COMMENT ON COLUMN as_printed.version IS 'The version whose formula this is';
 COMMENT ON COLUMN as_printed.metric IS 'The tool''s own name of the number';
 COMMENT ON COLUMN as_printed.slo IS 'The promise that goodput is about; NULL elsewhere';
-COMMENT ON COLUMN as_printed.statistic IS 'mean, std, min, max, sum, p50 ...; share and count of goodput';
+COMMENT ON COLUMN as_printed.statistic IS 'mean, std, min, max, sum, count, p50 ...; value of a count or rate; share and count of goodput';
 COMMENT ON COLUMN as_printed.value IS 'The number';
 COMMENT ON COLUMN as_printed.n IS 'Values that it is over';
 COMMENT ON COLUMN as_printed.weight IS 'What they weigh together: the tool''s own count of values';

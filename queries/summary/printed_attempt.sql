@@ -2,7 +2,7 @@
 CREATE VIEW printed_attempt AS
 WITH heard AS (
   SELECT
-    attempt_id,
+    attempt_id, max(source_file) AS source_file,
     count(*) AS messages,
     count(*) FILTER (carries = 'content') AS content_messages,
     count(*) FILTER (carries = 'content' OR kind IN ('role', 'finish')) AS choice_messages,
@@ -12,12 +12,12 @@ WITH heard AS (
   WHERE side = 'client'
   GROUP BY attempt_id
 ), alone AS (
-  -- Whether the messages of a run are told with those that carry no content; vLLM's file never says which they are.
-  SELECT m.run, bool_or(m.carries <> 'content' OR f.source = 'vllm_bench') AS all_told
+  -- Whether a file tells messages that carry no content as well; vLLM's never says which they are.
+  SELECT m.source_file, bool_or(m.carries <> 'content' OR f.source = 'vllm_bench') AS all_told
   FROM message AS m
   JOIN source_file AS f ON f.path = m.source_file
   WHERE m.side = 'client'
-  GROUP BY m.run
+  GROUP BY m.source_file
 )
 SELECT
   a.run, stratum_key(r.load_point) AS load_point, a.attempt_id, a.outcome, a.outcome = 'ok' AS ok, a.token_basis, a.streamed,
@@ -37,7 +37,7 @@ SELECT
 FROM attempt AS a
 JOIN request AS r ON r.run = a.run AND r.request_id = a.request_id AND r.counted
 LEFT JOIN heard AS h ON h.attempt_id = a.attempt_id
-LEFT JOIN alone AS w ON w.run = a.run
+LEFT JOIN alone AS w ON w.source_file = h.source_file
 WHERE a.client_clock IS NOT NULL;
 
 COMMENT ON VIEW printed_attempt IS 'One row per counted attempt that a client saw: the times and counts that load generators make their numbers from, ms from sent';
@@ -48,7 +48,7 @@ COMMENT ON COLUMN printed_attempt.server_tokens IS 'Output tokens as the server 
 COMMENT ON COLUMN printed_attempt.text_tokens IS 'Output tokens as the load generator counted them from the text';
 COMMENT ON COLUMN printed_attempt.text_input_tokens IS 'Input tokens as the load generator counted them from the text';
 COMMENT ON COLUMN printed_attempt.server_input_tokens IS 'Input tokens as the server counted them';
-COMMENT ON COLUMN printed_attempt.all_told IS 'The run tells messages without content as well: role, finish, usage';
+COMMENT ON COLUMN printed_attempt.all_told IS 'Its file tells messages without content as well: role, finish, usage';
 COMMENT ON COLUMN printed_attempt.content_messages IS 'Messages with content';
 COMMENT ON COLUMN printed_attempt.choice_messages IS 'Messages with choices: content, role and finish';
 COMMENT ON COLUMN printed_attempt.messages IS 'Messages of any kind, without the terminal one';

@@ -39,7 +39,7 @@ WITH answered AS (
     END AS value,
     CASE f.weighting WHEN 'weighted by output tokens' THEN tokens WHEN 'weighted by output tokens - 1' THEN tokens - 1 ELSE 1 END AS weight
   FROM answered AS a CROSS JOIN printed_formula AS f
-  WHERE f.weighting <> 'pooled'
+  WHERE f.weighting NOT IN ('pooled', 'whole run')
 ), spoken AS (
   SELECT
     a.run, a.load_point, a.attempt_id, a.all_told, m.carries, m.time_ns,
