@@ -24,7 +24,8 @@ crosswalk` from the views `metric`, `printed_formula` and `printed_condition`; `
 from your rows.
 """
 _OVER = {
-    "percentiles": "linear between two values (as numpy), except GuideLLM (smallest value that holds the share of the weight)"
+    "percentiles": "linear between two values (as numpy), except GuideLLM (smallest value that holds the share of the"
+    " weight)"
     " and MLPerf LoadGen (place floor(n q) of the ascending values). Ours are nearest rank.",
     "failures": "of no tool's percentiles. Ours stand beside each percentile, and `all` counts them as never reached.",
 }

@@ -18,7 +18,8 @@ SELECT
     WHEN abs(p.value - s.value) <= greatest(0.000001 * greatest(abs(s.value), abs(p.value)), CASE WHEN s.unit = 'ms' THEN 0.0005 ELSE 0 END) THEN 'equal'
     ELSE 'differs'
   END AS state,
-  CASE WHEN p.value IS NULL OR NOT abs(p.value - s.value) <= greatest(0.000001 * greatest(abs(s.value), abs(p.value)), CASE WHEN s.unit = 'ms' THEN 0.0005 ELSE 0 END) THEN x.why END AS why,
+  CASE WHEN abs(p.value - s.value) <= greatest(0.000001 * greatest(abs(s.value), abs(p.value)), CASE WHEN s.unit = 'ms' THEN 0.0005 ELSE 0 END) THEN NULL
+    ELSE coalesce(x.why, CASE WHEN f.metric IS NULL THEN 'no formula of it is known here' END) END AS why,
   p.n, f.formula, s.source_file
 FROM placed AS s
 LEFT JOIN as_printed AS p

@@ -36,10 +36,13 @@ SELECT
     WHEN formula = 'attempts that failed' THEN failed
     WHEN formula = 'attempts that the file holds' THEN offered
     WHEN formula = '100 (attempts - ok) / attempts' THEN 100.0 * (offered - ok) / offered
+    WHEN formula = '(attempts - ok) / attempts' THEN (offered - ok) / offered
     WHEN formula = 'attempts that ended well / its duration' THEN ok / duration_s
     WHEN formula = 'output tokens counted from the text / its duration' THEN text_out / duration_s
     WHEN formula = 'input tokens counted from the text / its duration' THEN text_in / duration_s
     WHEN formula = 'input and output tokens counted from the text / its duration' THEN (text_in + text_out) / duration_s
+    WHEN formula = 'input tokens / its duration' THEN some_in / duration_s
+    WHEN formula = 'input tokens and output tokens counted from the text / its duration' THEN (some_in + text_out) / duration_s
     WHEN formula = 'output tokens / its duration' THEN some_out / duration_s
     WHEN formula = 'input and output tokens / its duration' THEN (some_in + some_out) / duration_s
     WHEN formula = 'sum of output tokens counted from the text' THEN text_out
