@@ -6,6 +6,7 @@ import re
 from http import HTTPStatus
 from typing import NamedTuple
 
+from analyzer.sources.endings import by_status
 from analyzer.vocabulary import Outcome
 
 # Phrases that Python's own table has under other words, or had before.
@@ -28,7 +29,6 @@ _CONNECTION_LOST = {
     "ConnectionResetError",
     "BrokenPipeError",
 }
-_REFUSED, _TOO_LATE = (429, 503), (408, 504)
 
 
 class Failure(NamedTuple):
@@ -48,7 +48,7 @@ def failure(text: str, *, begun: bool) -> Failure:
         return _raised(text.rsplit(_TRACEBACK, 1)[1], begun)
     phrase = text.split(":", 1)[0].strip()
     if (status := _STATUS.get(phrase.lower())) is not None:
-        return Failure(_by_status(status), phrase, status)
+        return Failure(by_status(status), phrase, status)
     if text.lstrip().startswith("{"):
         return Failure(Outcome.ERROR, "error frame")
     if text.startswith("Never received a"):
@@ -56,12 +56,6 @@ def failure(text: str, *, begun: bool) -> Failure:
     if text.startswith("Stream ended without a terminal event"):
         return Failure(Outcome.TRUNCATED, "no terminal event")
     return Failure(Outcome.ERROR, "unknown")
-
-
-def _by_status(status: int) -> Outcome:
-    if status in _REFUSED:
-        return Outcome.REJECTED
-    return Outcome.TIMEOUT if status in _TOO_LATE else Outcome.ERROR
 
 
 def _raised(frames: str, begun: bool) -> Failure:

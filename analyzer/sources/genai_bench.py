@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from analyzer.errors import SourceError
 from analyzer.sources import exact, first_keys
 from analyzer.sources.base import Frames
+from analyzer.sources.endings import by_status
 from analyzer.sources.exact import an_object, count, is_number, measured, number, word
 from analyzer.sources.listed_objects import torn
 from analyzer.sources.opening import open_bytes, open_counted
@@ -37,7 +38,6 @@ _MADE_UP = (
     ("Response ended prematurely", "truncated", "broken stream"),
     ("Connection broken", "truncated", "broken stream"),
 )
-_REFUSED, _TIMED_OUT = (429, 503), (408, 504)
 _WARMUP = re.compile(r"--warmup-ratio[ =]([0-9.]+)")
 _COOLDOWN = re.compile(r"--cooldown-ratio[ =]([0-9.]+)")
 
@@ -50,9 +50,7 @@ def outcome(code: Any, message: Any) -> tuple[str, str | None, int | None]:
             return ("timeout", "timeout", None) if "timed out" in text else (ended, what, None)
     status = exact.status(code)
     kind = f"HTTP {status}" if status else "unknown"
-    if status in _REFUSED:
-        return "rejected", kind, status
-    return ("timeout" if status in _TIMED_OUT else "error"), kind, status
+    return by_status(status), kind, status
 
 
 def load_point(run: dict[str, Any]) -> str | None:

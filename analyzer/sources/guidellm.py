@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from analyzer.errors import SourceError
 from analyzer.sources.base import Frames
+from analyzer.sources.endings import by_status
 from analyzer.sources.opening import open_bytes
 from analyzer.sources.refusing import shown
 from analyzer.sources.request_rows import RequestRows
@@ -56,9 +57,9 @@ def outcome(group: str, error: str | None, sent: bool) -> tuple[str, str | None,
     kind = text.split("(", 1)[0].strip() or "unknown"
     found = _STATUS.search(text)
     status = int(found.group(1)) if found else None
-    if status in (429, 503):
-        return "rejected", kind, status
-    if "Timeout" in kind or status in (408, 504):
+    if status is not None:
+        return by_status(status), kind, status
+    if "Timeout" in kind:
         return "timeout", kind, status
     if kind == "RemoteProtocolError" and "without sending complete message" in text:
         return "truncated", kind, status

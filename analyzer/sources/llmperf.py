@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from analyzer.errors import SourceError
 from analyzer.sources import exact, first_keys
 from analyzer.sources.base import Frames
+from analyzer.sources.endings import by_status
 from analyzer.sources.exact import an_object, count, measured, number, word
 from analyzer.sources.listed_objects import objects
 from analyzer.sources.opening import open_bytes
@@ -30,7 +31,6 @@ _STATISTICS |= {"mean": "mean", "min": "min", "max": "max", "stddev": "std"}
 _SUMMARY_BYTES = 1024 * 1024
 _AT_ONCE = 2000
 _FAR = 0.05
-_REFUSED, _TIMED_OUT = (429, 503), (408, 504)
 
 
 def outcome(code: Any) -> tuple[str, str | None, int | None]:
@@ -39,9 +39,7 @@ def outcome(code: Any) -> tuple[str, str | None, int | None]:
         return "ok", None, None
     status = exact.status(code)
     kind = f"HTTP {status}" if status else "exception" if code == -1 else word(code) or "unknown"
-    if status in _REFUSED:
-        return "rejected", kind, status
-    return ("timeout" if status in _TIMED_OUT else "error"), kind, status
+    return by_status(status), kind, status
 
 
 def _differs(told: float | None, made: float) -> bool:

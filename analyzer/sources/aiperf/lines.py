@@ -8,6 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from analyzer.sources.base import Columns, Frames
+from analyzer.sources.endings import status_sql
 from analyzer.sources.quoting import sql_text
 from analyzer.sources.refusing import outline, refused
 
@@ -43,11 +44,11 @@ GIVEN_UP = f"(was_cancelled OR error_type IN {GIVEN_UP_TYPES})"
 STAMPED_LATE = f"{GIVEN_UP} AND end_ns > start_ns AND credit_ns <= start_ns - (end_ns - start_ns)"
 """Whether the start is of the moment of giving up: the credit for the send was there before all of the waiting."""
 
-OUTCOME = """CASE
+OUTCOME = f"""CASE
     WHEN NOT failed AND NOT was_cancelled THEN 'ok'
-    WHEN was_cancelled OR code = 499 OR error_type = 'RequestCancellationError' THEN 'cancelled'
-    WHEN code IN (429, 503) THEN 'rejected'
-    WHEN code IN (408, 504) OR contains(lower(error_type), 'timeout') THEN 'timeout'
+    WHEN was_cancelled OR error_type = 'RequestCancellationError' THEN 'cancelled'
+    WHEN code BETWEEN 400 AND 599 THEN {status_sql("code")}
+    WHEN contains(lower(error_type), 'timeout') THEN 'timeout'
     WHEN error_type IN ('ClientPayloadError', 'IncompleteReadError', 'IncompleteRead') THEN 'truncated'
     WHEN contains(error_said, 'without sending complete message') THEN 'truncated'
     ELSE 'error' END"""

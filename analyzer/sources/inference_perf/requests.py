@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from analyzer.sources import exact
+from analyzer.sources.endings import by_status
 from analyzer.sources.exact import a_list, an_object, count, measured, word
 from analyzer.sources.inference_perf import answers
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from analyzer.sources.request_rows import RequestRows
 
 _STATUS = re.compile(r"HTTP Error (\d{3})")
-_REFUSED, _TIMED_OUT = (429, 503), (408, 504)
 
 
 @dataclass(slots=True)
@@ -53,9 +53,9 @@ def outcome(error: Any) -> tuple[str, str | None, int | None]:
     kind, message = word(error.get("error_type")) or "unknown", str(error.get("error_msg"))
     found = _STATUS.match(kind)
     status = exact.status(found[1]) if found else None
-    if status in _REFUSED:
-        return "rejected", kind, status
-    if status in _TIMED_OUT or (status is None and ("Timeout" in kind or "timed out" in message)):
+    if status is not None:
+        return by_status(status), kind, status
+    if "Timeout" in kind or "timed out" in message:
         return "timeout", kind, status
     if "Cancelled" in kind:
         return "cancelled", kind, status
