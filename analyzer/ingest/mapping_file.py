@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from analyzer.errors import UsageFault
 from analyzer.manifest import faults
 from analyzer.sources.mapped import Column, Mapping
-from analyzer.sources.mapped.casting import bounds
 from analyzer.sources.mapped.model import FIELDS, ISO, TIMES, start_of
+from analyzer.sources.mapped.values import bounds
 from analyzer.vocabulary import Boundary, ClockKind
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from analyzer.errors import SourceError, UsageFault
 from analyzer.sources.base import HEAD_BYTES
-from analyzer.sources.mapped.casting import words
+from analyzer.sources.mapped.values import words
 from analyzer.sources.opening import head
 
 if TYPE_CHECKING:

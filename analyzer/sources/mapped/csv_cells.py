@@ -9,8 +9,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TextIO
 
 from analyzer.errors import SourceError, UsageFault
-from analyzer.sources.mapped.casting import words
 from analyzer.sources.mapped.cells import Block, Opened, lacking, plain_cells
+from analyzer.sources.mapped.values import words
 from analyzer.sources.opening import in_pieces, open_counted, too_long
 from analyzer.sources.refusing import outline
 

@@ -61,13 +61,10 @@ def seen_by(columns: Sequence[Profile]) -> Seen:
     lasting = {column.name: names.stem(column.name) for column in columns if column.numbers}
     engine = [name for name, target in moments.items() if target in _OF_ENGINES]
     engine += [name for name, stem in lasting.items() if stem.full.startswith(("queue", "prefill", "time_in_queue"))]
-    ttft = [name for name, stem in lasting.items() if stem.full in names.FIRST_CONTENT_AFTER]
     if server and not client:
         return Seen((Side.ENGINE,) if engine else (Side.ENGINE, Side.GATEWAY), (*server, *engine))
     if client and not server:
         return Seen((Side.CLIENT,), tuple(client))
-    if ttft and not server and not engine:
-        return Seen((Side.CLIENT,), tuple(ttft))
     return Seen(tuple(Side), (*client, *server, *engine))
 
 
@@ -176,7 +173,7 @@ def _is_duration(stem: names.Stem) -> bool:
 
 def _of_duration(column: Profile, stem: names.Stem, seen: Seen, moments: Sequence[Profile]) -> Iterator[Guess]:
     said = numbers_of(column)
-    start = "sent" if seen.side == Side.CLIENT else "arrived"
+    start = "sent" if Side.CLIENT in seen.sides else "arrived"
     base = next((m.name for m in moments if _moment(m) == start), None)
     # Without any time of day every duration counts from the start of its request.
     from_start = {} if not moments else {"add_to": start}
@@ -190,6 +187,8 @@ def _of_duration(column: Profile, stem: names.Stem, seen: Seen, moments: Sequenc
         reason = f"{said}, after {start}" if unit else f"{said}: seconds or milliseconds is not told"
         if moments and base is None:
             reason += f"; no column tells {start}"
+        if seen.side is None:
+            reason += "; a client's first content, or an engine's first token after arrived"
         sure = bool(unit) and seen.side is not None and (base is not None or not moments)
         yield Guess(target, column.name, reason, sure, options)
         return

@@ -7,8 +7,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from analyzer.errors import SourceError
-from analyzer.sources.mapped.casting import words
 from analyzer.sources.mapped.cells import Block, Opened, in_json, lacking
+from analyzer.sources.mapped.values import words
 from analyzer.sources.opening import lines
 from analyzer.sources.quoting import sql_text
 from analyzer.sources.refusing import outline

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from analyzer.errors import SourceError, UsageFault
-from analyzer.sources.mapped.casting import Stored, words
+from analyzer.sources.mapped.casting import Stored
 from analyzer.sources.mapped.cells import Block, Opened, lacking, plain_cells
 from analyzer.sources.mapped.model import ISO, TIMES
+from analyzer.sources.mapped.values import words
 from analyzer.sources.opening import in_pieces
 
 if TYPE_CHECKING:
