@@ -22,6 +22,7 @@ _DEPTH = click.IntRange(min=8, max=400)
 @options.store
 @click.option("--run", "run_name", metavar="NAME", help="Name of the run that the files belong to.")
 @click.option("--source", metavar="NAME", help="Read every file with this source instead of recognising it.")
+@click.option("--map", "mapping", metavar="TOML", help="Read every file through this mapping of its columns.")
 @click.option("--keep-content", is_flag=True, help="Keep prompts, answers, headers and stack traces of spans.")
 @click.option(
     "--drop",
@@ -41,6 +42,7 @@ def ingest(
     store: str,
     run_name: str | None,
     source: str | None,
+    mapping: str | None,
     keep_content: bool,
     drop: tuple[str, ...],
     max_line_bytes: int | None,
@@ -58,11 +60,12 @@ def ingest(
     Example:
       analyze ingest traces/
       analyze ingest --run night-7 client.jsonl spans.jsonl --store night.duckdb
+      analyze ingest --run night-7 --map columns.toml results.csv
     """
     from analyzer.jobs import ingesting
 
     limits = ingesting.Limits(max_line_bytes, max_document_bytes, max_depth)
-    how = ingesting.How(run_name, source, keep_content, drop, limits)
+    how = ingesting.How(run_name, source, keep_content, drop, limits, mapping)
     ledger = ingesting.run(paths, store, how=how, trace=context.obj)
     rows = [[row[name] for name in _COLUMNS] for row in ledger.rows]
     printing.show(_COLUMNS, rows, json_wanted=json_wanted)
@@ -86,15 +89,36 @@ def ingest(
         raise SourceError("records were refused, and --strict allows none", "mend them, or leave --strict out")
 
 
-@click.command()
+@click.group(invoke_without_command=True)
 @options.as_json
-def sources(json_wanted: bool) -> None:
+@click.pass_context
+def sources(context: click.Context, json_wanted: bool) -> None:
     """List the formats that can be read.
 
     \b
     Example:
       analyze sources
+      analyze sources suggest results.csv > columns.toml
     """
+    if context.invoked_subcommand is not None:
+        return
     from analyzer.jobs import listing
 
     printing.show(("source", "reads"), listing.sources(), json_wanted=json_wanted)
+
+
+@sources.command()
+@click.argument("file", metavar="FILE")
+def suggest(file: str) -> None:
+    """Draft a mapping for a file of no known format, from the names and values of its own columns.
+
+    Each line says why it was suggested. What is not certain is written as a comment, for you to decide.
+
+    \b
+    Example:
+      analyze sources suggest results.csv > columns.toml
+      analyze ingest --map columns.toml results.csv
+    """
+    from analyzer.jobs import listing
+
+    printing.plain(listing.suggestion(file))

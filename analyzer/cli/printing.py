@@ -57,6 +57,11 @@ def _write(output: str) -> None:
     click.echo(output.encode(_encoding(), "backslashreplace").decode(_encoding()), nl=False)
 
 
+def plain(text: str) -> None:
+    """Text as it is."""
+    _write(text)
+
+
 def as_json(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Rows as a JSON array of objects."""
     listed = [dict(zip(names, map(machine, row), strict=True)) for row in rows]

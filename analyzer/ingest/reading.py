@@ -7,7 +7,8 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from analyzer import manifest, sources
-from analyzer.errors import ManifestError, SourceError
+from analyzer.errors import ManifestError, SourceError, UsageFault
+from analyzer.ingest.mapping_file import load_mapping
 from analyzer.ingest.rotating import Joint, joints
 from analyzer.store import FileRecord, copy_note
 
@@ -137,17 +138,23 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How files are read: into which run, by which source, with or without content and named attributes."""
+    """How files are read: into which run, by which source, with or without content and named attributes.
+
+    `mapping` is the path of a mapping file, through which every file is read that was named itself.
+    """
 
     run: str | None = None
     source: str | None = None
     keep_content: bool = False
     drop: tuple[str, ...] = ()
     limits: Limits = Limits()
+    mapping: str | None = None
 
-    def reading(self, joint: Joint) -> str:
+    def reading(self, joint: Joint, reader: sources.Source) -> str:
         """All of it that changes what a file gives, in words."""
         parts = ["content kept" if self.keep_content else "content left out"]
+        if own := getattr(reader, "reading", ""):
+            parts.append(own)
         if self.drop:
             parts.append("left out by name: " + ", ".join(sorted(set(self.drop))))
         parts += [f"{name} {value}" for name, value in self.limits.chosen().items()]
@@ -193,9 +200,8 @@ def ingest_files(
 
 def _plan(files: Sequence[Found], how: How) -> list[_Planned]:
     """Each file with its source. SourceError when a file that was named itself is of no known format."""
-    readers = {
-        found.path: sources.named(how.source) if how.source else sources.recognise(found.path) for found in files
-    }
+    mapped = _through_mapping(files, how)
+    readers = {found.path: mapped or _reader(found, how) for found in files}
     limit = how.limits.max_line_bytes or sources.Options("").max_line_bytes
     joined = joints(files, readers, limit)
     planned = []
@@ -203,10 +209,30 @@ def _plan(files: Sequence[Found], how: How) -> list[_Planned]:
         joint, reader = joined.get(found.path, (Joint(), readers[found.path]))
         if reader is None and found.named:
             raise SourceError(
-                _unknown(found), "see docs/event-log.md for a format that any tool can write, or say --source"
+                _unknown(found), "see docs/event-log.md for a format that any tool can write, or say --source, or --map"
             )
         planned.append(_Planned(found, reader, joint))
     return planned
+
+
+def _through_mapping(files: Sequence[Found], how: How) -> sources.Source | None:
+    """The source that the mapping makes of each file; None where nobody named a mapping."""
+    if how.mapping is None:
+        return None
+    if how.source:
+        raise UsageFault("a file is read through a mapping or by a source, not both", "leave --source or --map out")
+    mapped = sources.Mapped(load_mapping(how.mapping))
+    for found in files:
+        if not found.named:
+            raise UsageFault(
+                f"{found.label} was not named itself, and a mapping is for files that are",
+                "name the files, not a folder",
+            )
+    return mapped
+
+
+def _reader(found: Found, how: How) -> sources.Source | None:
+    return sources.named(how.source) if how.source else sources.recognise(found.path)
 
 
 def _unknown(found: Found) -> str:
@@ -222,7 +248,7 @@ def _one(store: Store, planned: _Planned, how: How, advance: Callable[[int], Non
         return FileOutcome(found.label, "unknown", note=sources.explain(found.path) or "")
     run = how.run or (found.manifest.name if found.manifest else "default")
     sha256 = file_sha256(found.path)
-    reading = how.reading(planned.joint)
+    reading = how.reading(planned.joint, reader)
     known = _already(store, found.label, sha256, run, reading)
     if known and known.state == "copy":
         _copy(store, found, run, sha256, reading, known)

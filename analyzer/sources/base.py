@@ -92,7 +92,8 @@ class Source(Protocol):
     """A reader of one format. Registered under the entry-point group `analyzer.sources`.
 
     A source may also have `explain(head, path) -> str | None`: why a file that looks like its own is not, as the rest
-    of a sentence about the file. With `joins_lines = True` it minds `line_rest` and `begins_inside_line`.
+    of a sentence about the file. With `joins_lines = True` it minds `line_rest` and `begins_inside_line`. What it gives
+    of a file may hang on more than the file: `reading` says on what, and the file is read again when that changes.
     """
 
     name: str
