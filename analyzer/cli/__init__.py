@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from analyzer import __version__, diagnostics
-from analyzer.cli import asking, ingesting, manifests, reporting
+from analyzer.cli import asking, ingesting, manifests, reporting, verifying
 from analyzer.errors import AnalyzerError, ExitCode, SourceError, UsageFault
 
 if TYPE_CHECKING:
@@ -96,6 +96,8 @@ def main(context: click.Context, debug: bool, trace_sql: bool) -> None:  # noqa:
     context.obj = diagnostics.statement if trace_sql else None
 
 
+ingesting.sources.add_command(verifying.verify)
+ingesting.sources.add_command(verifying.crosswalk)
 for command in (
     ingesting.ingest,
     ingesting.sources,

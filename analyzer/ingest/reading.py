@@ -209,7 +209,9 @@ def _plan(files: Sequence[Found], how: How) -> list[_Planned]:
         joint, reader = joined.get(found.path, (Joint(), readers[found.path]))
         if reader is None and found.named:
             raise SourceError(
-                _unknown(found), "see docs/event-log.md for a format that any tool can write, or say --source, or --map"
+                _unknown(found),
+                "`analyze sources` lists the formats; `analyze sources suggest` drafts a mapping for --map, and"
+                " docs/event-log.md has a format that any tool can write",
             )
         planned.append(_Planned(found, reader, joint))
     return planned
@@ -238,7 +240,7 @@ def _reader(found: Found, how: How) -> sources.Source | None:
 def _unknown(found: Found) -> str:
     """That no source knows a file, and why, where one can tell."""
     why = sources.explain(found.path)
-    said = f"{found.label} is of no format that a source knows ({', '.join(sources.known())})"
+    said = f"{found.label} is of no format that a source knows"
     return f"{said}: {why}" if why else said
 
 

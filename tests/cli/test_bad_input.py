@@ -16,6 +16,8 @@ import zstandard
 from building import declare, lines, span, write
 from running import COMMAND, analyze, asked, refusal, surroundings, well
 
+from analyzer.sources.registry import known
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -43,9 +45,7 @@ def test_an_empty_folder_is_named_and_no_store_is_made(work: Path) -> None:
 def test_a_file_that_no_source_knows_is_refused_when_it_is_named(work: Path) -> None:
     (work / "notes.txt").write_text("hello\n")
     said = refusal(analyze("ingest", "notes.txt", cwd=work), 3)
-    assert said.startswith(
-        "notes.txt is of no format that a source knows (events, guidellm, jaeger, otel_console, otlp, zipkin)"
-    )
+    assert said.startswith("notes.txt is of no format that a source knows; `analyze sources` lists the formats; ")
     assert names(work) == {"notes.txt"}
 
 
@@ -252,10 +252,7 @@ def test_broken_lines_in_the_middle_are_refused_one_by_one_in_the_order_of_the_f
 
 def test_a_source_that_does_not_exist_is_refused_with_those_that_do(work: Path, log: Path) -> None:
     said = refusal(analyze("ingest", "--source", "event", log.name, cwd=work), 2)
-    assert (
-        said
-        == "there is no source event; did you mean events? installed: events, guidellm, jaeger, otel_console, otlp, zipkin"
-    )
+    assert said == f"there is no source event; did you mean events? installed: {', '.join(known())}"
     assert names(work) == {log.name}
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SAMPLES = Path(__file__).parents[2] / "sample_traces"
 COMMANDS = [
-    [], ["ingest"], ["sources"], ["sources", "suggest"], ["sql"], ["manifest"], ["manifest", "new"], ["freeze"], ["seal"], ["report"],
+    [], ["ingest"], ["sources"], ["sources", "suggest"], ["sources", "verify"], ["sources", "crosswalk"], ["sql"], ["manifest"], ["manifest", "new"], ["freeze"], ["seal"], ["report"],
 ]  # fmt: skip
 # Everything that a store says of its requests, as one number a table.
 CONTENT = """
@@ -89,7 +89,9 @@ def test_json_is_strict_and_keeps_what_json_numbers_cannot(work: Path) -> None:
     }  # fmt: skip
     assert strict(well("sql", "FROM percentile", "--json", cwd=work).out)
     assert strict(well("sql", "FROM run WHERE false", "--json", cwd=work).out) == []
-    assert strict(well("sources", "--json", cwd=work).out)[0]["source"] == "events"
+    listed = {row["source"]: row["reads"] for row in strict(well("sources", "--json", cwd=work).out)}
+    assert {"events", "otlp", "aiperf", "guidellm", "vllm_bench"} <= listed.keys()
+    assert all(listed.values())
     ledger = strict(well("ingest", "log.jsonl", "--json", cwd=work).out)
     assert [(row["path"], row["records"]) for row in ledger] == [("log.jsonl", 10)]
 
