@@ -16,7 +16,7 @@ _FORMULAS = """
 SELECT f.ours, m.formula AS our_formula, f.tool, f.version, f.metric, f.formula, f.weighting, f.population, f.differs
 FROM printed_formula AS f LEFT JOIN metric AS m ON m.metric = f.ours ORDER BY 1, f.tool, f.metric
 """
-_LIMITS = "SELECT tool, ours, metric, missing FROM printed_condition ORDER BY ALL"
+_LIMITS = "SELECT tool, goodput, ours, metric, missing FROM printed_condition ORDER BY ALL"
 _BEFORE = """# Crosswalk
 
 Which number of ours each load generator's number is nearest to, and where the two part. Made by `analyze sources
@@ -70,8 +70,8 @@ def crosswalk() -> str:
     )
     parts.append(
         _table(
-            ("tool", "limit", "its number", "an answer without it"),
-            [(row["tool"], f"`{row['ours']}`", f"`{row['metric']}`", row["missing"]) for row in limits],
+            ("tool", "goodput", "limit", "its number", "an answer without it"),
+            [(row["tool"], row["goodput"], f"`{row['ours']}`", f"`{row['metric']}`", row["missing"]) for row in limits],
         )
     )
     parts.append("\n## Percentiles and failures\n\n")

@@ -64,7 +64,7 @@ JOIN gathered AS g ON g.run = t.run AND g.load_point = t.load_point AND g.tool =
 JOIN printed_formula AS f ON f.tool = t.tool AND f.metric = t.metric
 UNION ALL
 SELECT
-  g.run, g.load_point, g.tool, v.version, 'goodput', g.slo, s.statistic,
+  g.run, g.load_point, g.tool, v.version, g.goodput, g.slo, s.statistic,
   CASE s.statistic WHEN 'count' THEN g.good ELSE g.good / g.n END, CASE s.statistic WHEN 'count' THEN 'requests' ELSE 'ratio' END,
   g.n, g.n, 'answered within every limit', 'per request', g.population, 'attainment'
 FROM printed_goodput AS g

@@ -37,6 +37,8 @@ SELECT * FROM (VALUES
    'first content - sent', 'answers of one token are left out'),
   ('inference-perf', '0.7.0', 'time_per_output_token', 'tpot', 'ms', 'linear', 'per request', 'ok with more than 1 output token',
    '(last content - first content) / (tokens counted from the text - 1)', 'the server''s count is not used'),
+  ('inference-perf', '0.7.0', 'time_per_output_token, server tokens', 'tpot', 'ms', 'linear', 'per request', 'ok with more than 1 output token',
+   '(last content - first content) / (server tokens - 1)', 'the tokens of the first chunk are taken for 1'),
   ('inference-perf', '0.7.0', 'normalized_time_per_output_token', 'ntpot', 'ms', 'linear', 'per request', 'ok',
    '(end of the stream - sent) / tokens counted from the text, 0 without tokens', 'the server''s count is not used, and an empty answer is the fastest'),
   ('inference-perf', '0.7.0', 'inter_token_latency', 'itl', 'ms', 'linear', 'pooled', 'ok',

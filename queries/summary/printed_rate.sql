@@ -26,7 +26,7 @@ WITH placed AS (
   FROM counted AS c
   JOIN printed_formula AS f ON f.weighting = 'whole run'
   LEFT JOIN timed AS t ON t.run = c.run AND t.tool = f.tool AND t.load_point = c.load_point
-  LEFT JOIN printed_goodput AS g ON g.run = c.run AND g.load_point = c.load_point AND g.tool = f.tool AND g.slo = 'told to the tool'
+  LEFT JOIN printed_goodput AS g ON g.run = c.run AND g.load_point = c.load_point AND g.tool = f.tool AND g.slo = 'told to the tool' AND g.goodput = 'goodput'
 )
 SELECT
   run, load_point, tool, version, metric, unit, offered AS n, formula, weighting, population, ours,

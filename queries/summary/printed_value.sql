@@ -23,6 +23,7 @@ WITH answered AS (
       WHEN 'GuideLLM/inter_token_latency_ms' THEN CASE WHEN tokens > 1 THEN (last_content_ms - first_content_ms) / (tokens - 1) END
       WHEN 'inference-perf/time_to_first_token' THEN CASE WHEN counted_tokens > 1 THEN first_content_ms END
       WHEN 'inference-perf/time_per_output_token' THEN CASE WHEN counted_tokens > 1 THEN (last_content_ms - first_content_ms) / (counted_tokens - 1) END
+      WHEN 'inference-perf/time_per_output_token, server tokens' THEN CASE WHEN server_tokens > 1 THEN (last_content_ms - first_content_ms) / (server_tokens - 1) END
       WHEN 'inference-perf/normalized_time_per_output_token' THEN CASE WHEN counted_tokens > 0 THEN done_ms / counted_tokens WHEN counted_tokens = 0 THEN 0.0 END
       WHEN 'inference-perf/request_latency' THEN done_ms
       WHEN 'llmperf/inter_token_latency_s' THEN CASE WHEN all_told AND messages > 0 THEN last_content_ms / messages END
