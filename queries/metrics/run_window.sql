@@ -7,7 +7,8 @@ WITH seen AS (
     CASE WHEN EXISTS (SELECT 1 FROM population_select AS x WHERE x.run = w.run AND x.dimension = 'phase') THEN w.window_start_ns
          ELSE w.window_start_ns + coalesce(w.warmup_ns, 0) END AS told_start_ns,
     w.window_end_ns AS told_end_ns,
-    min(r.arrived_ns) AS first_ns, max(greatest(r.done_ns, r.arrived_ns)) AS last_ns,
+    -- A request that cannot be placed, as its start is on a clock that was not set, moves neither end.
+    min(r.arrived_ns) AS first_ns, max(greatest(r.done_ns, r.arrived_ns)) FILTER (r.arrived_ns IS NOT NULL) AS last_ns,
     bool_or(r.clock_kind = 'monotonic') AND count(DISTINCT coalesce(r.first_clock, '')) > 1 AS apart
   FROM run AS w
   JOIN request AS r ON r.run = w.run AND r.counted
