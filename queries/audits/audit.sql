@@ -18,6 +18,8 @@ SELECT run, audit, severity, subject, detail, n FROM audit_different_clocks
 UNION ALL
 SELECT run, audit, severity, subject, detail, n FROM audit_out_of_order
 UNION ALL
+SELECT run, audit, severity, subject, detail, n FROM audit_no_time_passed
+UNION ALL
 SELECT run, audit, severity, subject, detail, n FROM audit_no_terminal_event
 UNION ALL
 SELECT run, audit, severity, subject, detail, n FROM audit_ambiguous_join

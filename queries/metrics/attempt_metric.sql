@@ -1,6 +1,8 @@
 -- Every metric of an attempt, or the reason why it has none.
 CREATE TABLE attempt_metric AS
-WITH stage_wide AS (
+WITH shown AS (
+  SELECT DISTINCT run FROM attempt WHERE client_first_content_ns IS NOT NULL OR client_last_content_ns IS NOT NULL
+), stage_wide AS (
   SELECT
     attempt_id, run,
     max(low_ms) FILTER (stage = 'client_queue') AS client_queue_low, max(high_ms) FILTER (stage = 'client_queue') AS client_queue_high,
@@ -17,9 +19,15 @@ WITH stage_wide AS (
   SELECT
     a.*, s.* EXCLUDE (attempt_id, run),
     CASE WHEN coalesce(a.streamed, true) = false THEN 'not streamed' END AS whole_why,
-    -- An answer that ended well and showed no content is an observed absence, not a gap in the record.
-    CASE WHEN a.client_first_content_ns IS NULL AND a.outcome = 'ok' AND a.client_done_ns IS NOT NULL AND
-              (a.streamed OR a.output_tokens = 0) AND a.client_origin = 'event' THEN 'no content came' END AS absent_why,
+    -- An answer that ended well and showed no content is an observed absence, not a gap in the record; unless it counts
+    -- tokens and nobody of the run shows any content, so that it was the record that showed none.
+    CASE WHEN a.client_first_content_ns IS NULL AND a.client_last_content_ns IS NULL AND a.outcome = 'ok' AND
+              a.client_done_ns IS NOT NULL AND (a.streamed OR a.output_tokens = 0) AND a.client_origin = 'event' AND
+              (coalesce(a.output_tokens, 0) = 0 OR h.run IS NOT NULL) THEN 'no content came' END AS absent_why,
+    -- No answer comes in no time: a first content at the very start stands for one that was not measured.
+    CASE WHEN a.client_first_content_ns = a.client_sent_ns THEN 'no time had passed' END AS client_zero_why,
+    CASE WHEN a.gateway_first_content_ns = a.gateway_arrived_ns THEN 'no time had passed' END AS gateway_zero_why,
+    CASE WHEN a.engine_first_token_ns = a.engine_arrived_ns THEN 'no time had passed' END AS engine_zero_why,
     CASE WHEN a.outputs > 1 THEN 'several outputs' END AS outputs_why,
     -- The engine may have gone on after the client left: its tokens are not those that the client's time is about.
     CASE WHEN a.outcome <> 'ok' AND a.client_output_tokens IS NULL AND a.retokenized_output_tokens IS NULL THEN 'output tokens not recorded' END AS tokens_why,
@@ -28,20 +36,21 @@ WITH stage_wide AS (
     coalesce(a.first_chunk_tokens, 1) AS first_tokens
   FROM attempt AS a
   LEFT JOIN stage_wide AS s ON s.attempt_id = a.attempt_id
+  LEFT JOIN shown AS h ON h.run = a.run
 )
 SELECT
   attempt_id, run, request_id,
-  CASE WHEN whole_why IS NULL THEN elapsed_ms(client_sent_ns, client_first_content_ns) END AS ttft_ms,
-  coalesce(whole_why, absent_why, elapsed_why(client_sent_ns, client_first_content_ns)) AS ttft_why,
-  CASE WHEN whole_why IS NULL THEN elapsed_ms(gateway_arrived_ns, gateway_first_content_ns) END AS ttft_gateway_ms,
-  coalesce(whole_why, elapsed_why(gateway_arrived_ns, gateway_first_content_ns)) AS ttft_gateway_why,
-  elapsed_ms(engine_arrived_ns, engine_first_token_ns) AS ttft_engine_ms,
-  elapsed_why(engine_arrived_ns, engine_first_token_ns) AS ttft_engine_why,
-  CASE WHEN whole_why IS NULL THEN elapsed_ms(client_scheduled_ns, client_first_content_ns) END AS ttft_scheduled_ms,
-  coalesce(whole_why, CASE WHEN client_scheduled_ns IS NULL THEN 'no open-loop schedule' END, absent_why,
+  CASE WHEN whole_why IS NULL AND client_zero_why IS NULL THEN elapsed_ms(client_sent_ns, client_first_content_ns) END AS ttft_ms,
+  coalesce(whole_why, absent_why, client_zero_why, elapsed_why(client_sent_ns, client_first_content_ns)) AS ttft_why,
+  CASE WHEN whole_why IS NULL AND gateway_zero_why IS NULL THEN elapsed_ms(gateway_arrived_ns, gateway_first_content_ns) END AS ttft_gateway_ms,
+  coalesce(whole_why, gateway_zero_why, elapsed_why(gateway_arrived_ns, gateway_first_content_ns)) AS ttft_gateway_why,
+  CASE WHEN engine_zero_why IS NULL THEN elapsed_ms(engine_arrived_ns, engine_first_token_ns) END AS ttft_engine_ms,
+  coalesce(engine_zero_why, elapsed_why(engine_arrived_ns, engine_first_token_ns)) AS ttft_engine_why,
+  CASE WHEN whole_why IS NULL AND client_zero_why IS NULL THEN elapsed_ms(client_scheduled_ns, client_first_content_ns) END AS ttft_scheduled_ms,
+  coalesce(whole_why, CASE WHEN client_scheduled_ns IS NULL THEN 'no open-loop schedule' END, absent_why, client_zero_why,
     elapsed_why(client_scheduled_ns, client_first_content_ns)) AS ttft_scheduled_why,
-  CASE WHEN whole_why IS NULL THEN elapsed_ms(client_sent_ns, client_first_answer_ns) END AS ttfa_ms,
-  coalesce(whole_why, absent_why,
+  CASE WHEN whole_why IS NULL AND client_first_answer_ns IS DISTINCT FROM client_sent_ns THEN elapsed_ms(client_sent_ns, client_first_answer_ns) END AS ttfa_ms,
+  coalesce(whole_why, absent_why, CASE WHEN client_first_answer_ns = client_sent_ns THEN 'no time had passed' END,
     CASE WHEN client_first_answer_ns IS NULL AND outcome = 'ok' AND client_only_reasoning THEN 'no content came' END,
     elapsed_why(client_sent_ns, client_first_answer_ns)) AS ttfa_why,
   elapsed_ms(client_sent_ns, client_done_ns) AS e2e_ms,
@@ -51,16 +60,16 @@ SELECT
   elapsed_ms(engine_arrived_ns, engine_done_ns) AS e2e_engine_ms,
   elapsed_why(engine_arrived_ns, engine_done_ns) AS e2e_engine_why,
   CASE WHEN whole_why IS NULL AND outputs_why IS NULL AND output_tokens > first_tokens AND one_chunk_why IS NULL AND tokens_why IS NULL
-    THEN elapsed_ms(client_first_content_ns, client_last_content_ns) / (output_tokens - first_tokens) END AS tpot_ms,
+    AND client_zero_why IS NULL THEN elapsed_ms(client_first_content_ns, client_last_content_ns) / (output_tokens - first_tokens) END AS tpot_ms,
   coalesce(whole_why, outputs_why, CASE WHEN output_tokens < first_chunk_tokens THEN 'token counts contradict' END,
-    CASE WHEN output_tokens <= first_tokens THEN 'no token after the first chunk' END, absent_why, one_chunk_why, tokens_why,
+    CASE WHEN output_tokens <= first_tokens THEN 'no token after the first chunk' END, absent_why, client_zero_why, one_chunk_why, tokens_why,
     CASE WHEN output_tokens IS NULL THEN 'output tokens not recorded' END,
     elapsed_why(client_first_content_ns, client_last_content_ns)) AS tpot_why,
   CASE WHEN first_chunk_tokens IS NULL THEN 'assumed' ELSE 'known' END AS first_chunk,
-  CASE WHEN outputs_why IS NULL AND output_tokens > 1
+  CASE WHEN outputs_why IS NULL AND output_tokens > 1 AND engine_zero_why IS NULL
     THEN elapsed_ms(engine_first_token_ns, engine_last_token_ns) / (output_tokens - 1) END AS tpot_engine_ms,
   coalesce(outputs_why, CASE WHEN output_tokens <= 1 THEN 'one output token or none' END,
-    CASE WHEN output_tokens IS NULL THEN 'output tokens not recorded' END,
+    CASE WHEN output_tokens IS NULL THEN 'output tokens not recorded' END, engine_zero_why,
     elapsed_why(engine_first_token_ns, engine_last_token_ns)) AS tpot_engine_why,
   CASE WHEN whole_why IS NULL AND output_tokens > 0 AND tokens_why IS NULL
     THEN elapsed_ms(client_sent_ns, client_last_content_ns) / output_tokens END AS ntpot_ms,

@@ -7,7 +7,8 @@ WITH seen AS (
     CASE WHEN EXISTS (SELECT 1 FROM population_select AS x WHERE x.run = w.run AND x.dimension = 'phase') THEN w.window_start_ns
          ELSE w.window_start_ns + coalesce(w.warmup_ns, 0) END AS told_start_ns,
     w.window_end_ns AS told_end_ns,
-    min(r.arrived_ns) AS first_ns, max(greatest(r.done_ns, r.arrived_ns)) AS last_ns,
+    -- A request that cannot be placed, as its start is on a clock that was not set, moves neither end.
+    min(r.arrived_ns) AS first_ns, max(greatest(r.done_ns, r.arrived_ns)) FILTER (r.arrived_ns IS NOT NULL) AS last_ns,
     count(r.done_ns) > 0 AS ended,
     bool_or(r.clock_kind = 'monotonic') AND count(DISTINCT coalesce(r.first_clock, '')) > 1 AS apart
   FROM run AS w
@@ -21,7 +22,7 @@ SELECT
   (coalesce(told_end_ns, CASE WHEN NOT apart THEN last_ns END) - coalesce(told_start_ns, CASE WHEN NOT apart THEN first_ns END)) / 1e9 AS length_s,
   CASE WHEN told_start_ns IS NOT NULL AND told_end_ns IS NOT NULL THEN 'declared'
        WHEN apart THEN 'none: monotonic clocks of several hosts'
-       WHEN first_ns IS NULL THEN 'none: the source tells how long requests took, not when'
+       WHEN first_ns IS NULL THEN 'none: no request has a time that places it'
        WHEN NOT ended THEN 'from the first to the last arrival: no end was recorded'
        ELSE 'from the first arrival to the last end' END AS basis
 FROM seen;

@@ -26,7 +26,8 @@ SELECT
   arg_max(stop_reason, place) AS stop_reason,
   arg_max(status_code, place) AS status_code,
   arg_max(error_type, place) AS error_type,
-  arg_max(outcome, place) AS told_outcome,
+  -- What the end itself says beats a leaving that was noticed after it.
+  arg_max(outcome, {'end': event = 'done', 'place': place}) AS told_outcome,
   arg_max(correct, place) AS correct,
   arg_max(input_tokens, place) AS input_tokens,
   arg_max(output_tokens, place) AS output_tokens,
@@ -53,7 +54,7 @@ SELECT
 FROM keyed
 GROUP BY observation_id, run, side, request, attempt, trace_id, clock, clock_kind;
 
-COMMENT ON TABLE event_observation IS 'One row per request, attempt, side and clock of the event rows; of facts that disagree the later line''s wins';
+COMMENT ON TABLE event_observation IS 'One row per request, attempt, side and clock of the event rows; of facts that disagree the later line''s wins, of outcomes that of done';
 COMMENT ON COLUMN event_observation.parent_request IS 'The request that this one is a branch of';
 COMMENT ON COLUMN event_observation.told_outcome IS 'The outcome as the log states it';
 COMMENT ON COLUMN event_observation.first_chunk_tokens IS 'Output tokens in the chunk that held the first content; NULL when not recorded';

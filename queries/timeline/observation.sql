@@ -9,10 +9,11 @@ WITH told AS (
     retokenized_input_tokens, retokenized_output_tokens, told_twice, first_chunk_tokens, only_reasoning, fact_conflicts,
     CASE
       WHEN told_outcome IS NOT NULL THEN told_outcome
-      WHEN has_rejected OR (has_done AND status_code IN (429, 503)) THEN 'rejected'
-      WHEN has_done AND status_code IN (408, 504) THEN 'timeout'
-      WHEN has_done AND status_code = 499 THEN 'cancelled'
-      WHEN has_done AND (status_code >= 400 OR error_type IS NOT NULL) THEN 'error'
+      -- A status that says failure says how it ended, even where nobody wrote when.
+      WHEN has_rejected OR status_code IN (429, 503) THEN 'rejected'
+      WHEN status_code IN (408, 504) THEN 'timeout'
+      WHEN status_code = 499 THEN 'cancelled'
+      WHEN status_code >= 400 OR (has_done AND error_type IS NOT NULL) THEN 'error'
       WHEN has_done THEN 'ok'
       WHEN has_scheduled AND NOT has_more THEN 'unsent'
     END AS outcome
