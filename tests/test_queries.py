@@ -130,6 +130,7 @@ _READ_EVERYTHING = """
 import duckdb, json, sys
 con = duckdb.connect(sys.argv[1], read_only=True)
 con.execute("SET TimeZone = 'UTC'")
+con.execute("SET enable_progress_bar = false")
 rows = {}
 for relation in sys.argv[2:]:
     con.execute(f"SELECT * FROM {relation} LIMIT 1").fetchall()

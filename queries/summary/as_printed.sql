@@ -5,11 +5,12 @@ WITH placed AS (
   UNION ALL
   SELECT run, '(all)', tool, metric, value, weight FROM printed_value
 ), gathered AS (
+  -- Sums are of whole numbers, so that they do not depend on the order of the rows.
   SELECT
     p.run, p.load_point, p.tool, p.metric, f.percentile,
     count(*) AS n, sum(p.weight)::BIGINT AS weight, list_sort(list(p.value)) AS ordered,
-    sum((p.value * p.weight)::DECIMAL(38, 9)) AS total, min(p.value) AS low, max(p.value) AS high,
-    sum((p.value * p.value * p.weight)::DECIMAL(38, 12)) AS squares
+    sum(CAST(round(p.value * p.weight * 1e9) AS HUGEINT)) AS total, min(p.value) AS low, max(p.value) AS high,
+    sum(CAST(round(p.value * p.value * p.weight * 1e12) AS HUGEINT)) AS squares
   FROM placed AS p
   JOIN printed_formula AS f ON f.tool = p.tool AND f.metric = p.metric
   GROUP BY ALL
@@ -39,12 +40,12 @@ WITH placed AS (
   UNION ALL
   -- LoadGen divides whole nanoseconds and leaves the rest.
   SELECT run, load_point, tool, metric, 'mean',
-    CASE percentile WHEN 'floor' THEN (total * 1000000)::HUGEINT // weight / 1e6 ELSE total::DOUBLE / weight END
+    CASE percentile WHEN 'floor' THEN (total // 1000) // weight / 1e6 ELSE total / 1e9 / weight END
   FROM gathered
   UNION ALL
   -- llmperf's is that of a sample, by n - 1, as pandas has it; the others take their values for all there are.
   SELECT run, load_point, tool, metric, 'std',
-    sqrt(greatest(squares::DOUBLE / weight - (total::DOUBLE / weight) * (total::DOUBLE / weight), 0)
+    sqrt(greatest(squares / 1e12 / weight - (total / 1e9 / weight) * (total / 1e9 / weight), 0)
       * CASE WHEN tool = 'llmperf' THEN weight / nullif(weight - 1, 0) ELSE 1 END)
   FROM gathered
   UNION ALL
@@ -52,7 +53,7 @@ WITH placed AS (
   UNION ALL
   SELECT run, load_point, tool, metric, 'max', high FROM gathered
   UNION ALL
-  SELECT run, load_point, tool, metric, 'sum', total::DOUBLE FROM gathered
+  SELECT run, load_point, tool, metric, 'sum', total / 1e9 FROM gathered
   UNION ALL
   SELECT run, load_point, tool, metric, 'count', weight::DOUBLE FROM gathered
 )

@@ -131,7 +131,9 @@ def test_a_row_that_does_not_parse_is_noted_with_line_and_column_and_fails_under
 
 
 def test_a_file_without_a_format_is_told_of_the_mapping(work: Path, csv: Path) -> None:
-    assert refusal(analyze("ingest", csv.name, cwd=work), 3).endswith("or say --source, or --map")
+    assert refusal(analyze("ingest", csv.name, cwd=work), 3).endswith(
+        "`analyze sources suggest` drafts a mapping for --map, and docs/event-log.md has a format that any tool can write"
+    )
 
 
 def test_the_mapping_is_listed_among_what_can_be_read(work: Path) -> None:
