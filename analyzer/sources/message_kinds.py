@@ -31,7 +31,7 @@ def kind_of(message: Any) -> str | None:
 
 def _of_choice(choice: dict[str, Any]) -> str:
     delta = an_object(choice.get("delta"))
-    if choice.get("text") or delta.get("content"):
+    if choice.get("text") or delta.get("content") or delta.get("refusal"):
         return "text"
     if delta.get("reasoning_content") or delta.get("reasoning"):
         return "reasoning"
