@@ -74,14 +74,17 @@ def _groups(evidence: Evidence) -> list[tuple[str, tuple[Row, ...]]]:
     def few(order: str, where: str, **equal: Any) -> tuple[Row, ...]:
         return evidence.ask("request_metric", columns=columns, where=where, order=order, limit=EACH, **equal).rows
 
+    # Without a time of day nobody came first.
+    timed = evidence.ask("request", columns="request_id", where="counted AND arrived_ns IS NOT NULL", limit=1).rows
+    first = "The first" if timed else "Some"
     return [
         (
             "The slowest that were answered",
             few(f"{metric} DESC, request_id", f"counted AND {metric} IS NOT NULL", outcome="ok"),
         ),
-        ("The first that failed", few(by_arrival, "counted", outcome=_FAILED)),
-        ("The first that were cancelled by the client", few(by_arrival, "counted", outcome="cancelled")),
-        ("The first to arrive", few(by_arrival, "counted")),
+        (f"{first} that failed", few(by_arrival, "counted", outcome=_FAILED)),
+        (f"{first} that were cancelled by the client", few(by_arrival, "counted", outcome="cancelled")),
+        ("The first to arrive" if timed else "Some others", few(by_arrival, "counted")),
     ]
 
 
