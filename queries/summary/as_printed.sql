@@ -1,9 +1,8 @@
 -- What each load generator would print of the same attempts, under its own formulas.
 CREATE VIEW as_printed AS
 WITH placed AS (
-  SELECT run, load_point, tool, metric, value, weight FROM printed_value
-  UNION ALL
-  SELECT run, '(all)', tool, metric, value, weight FROM printed_value
+  SELECT v.run, coalesce(s.whole, v.load_point) AS load_point, v.tool, v.metric, v.value, v.weight
+  FROM printed_value AS v CROSS JOIN (VALUES (NULL), ('(all)')) AS s (whole)
 ), gathered AS (
   -- Sums are of whole numbers, so that they do not depend on the order of the rows.
   SELECT

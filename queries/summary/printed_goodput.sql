@@ -8,8 +8,10 @@ WITH told AS (
   WHERE kind = 'setting' AND metric IN ('limit ttft', 'limit tpot', 'limit e2e')
 ), judged AS (
   SELECT run, slo FROM told GROUP BY run, slo HAVING bool_and(metric IN ('ttft', 'tpot', 'e2e'))
+), told_value AS (
+  SELECT run, tool, metric, attempt_id, value FROM printed_value
 ), known AS (
-  SELECT DISTINCT run, tool, metric FROM printed_value
+  SELECT DISTINCT run, tool, metric FROM told_value
 ), able AS (
   -- A tool whose numbers cannot be made of the rows says nothing, rather than that nobody was good.
   SELECT j.run, j.slo, c.tool, c.goodput
@@ -28,7 +30,7 @@ WITH told AS (
   JOIN able AS j ON j.run = a.run
   JOIN told AS t ON t.run = j.run AND t.slo = j.slo
   JOIN printed_condition AS c ON c.ours = t.metric AND c.tool = j.tool AND c.goodput = j.goodput
-  LEFT JOIN printed_value AS v ON v.attempt_id = a.attempt_id AND v.tool = c.tool AND v.metric = c.metric
+  LEFT JOIN told_value AS v ON v.attempt_id = a.attempt_id AND v.tool = c.tool AND v.metric = c.metric
   GROUP BY a.run, a.load_point, j.slo, c.tool, c.goodput, a.attempt_id, a.ok, a.outcome
 ), placed AS (
   SELECT * FROM attempt_state

@@ -1,9 +1,8 @@
 -- The counts and rates that each load generator would print; rates by the duration that its own file states.
 CREATE VIEW printed_rate AS
 WITH placed AS (
-  SELECT * FROM printed_attempt
-  UNION ALL
-  SELECT * REPLACE ('(all)' AS load_point) FROM printed_attempt
+  SELECT a.* REPLACE (coalesce(s.whole, a.load_point) AS load_point)
+  FROM printed_attempt AS a CROSS JOIN (VALUES (NULL), ('(all)')) AS s (whole)
 ), counted AS (
   SELECT
     run, load_point, count(*) AS offered, count(*) FILTER (ok) AS ok,
