@@ -35,7 +35,7 @@ def cells(store: Store, tool: str) -> tuple[set[Cell], set[Cell]]:
         FROM tool_figure AS f
         LEFT JOIN as_printed AS p ON p.run = f.run AND p.tool = f.tool AND p.metric = f.metric
           AND p.statistic = f.statistic AND p.load_point = coalesce(f.load_point, '(all)')
-        WHERE f.tool = '{tool}' AND f.kind = 'printed' AND f.metric IN (SELECT metric FROM printed_formula WHERE tool = '{tool}')
+        WHERE f.tool = '{tool}' AND f.kind = 'printed' AND f.statistic NOT IN ('value', 'count') AND f.metric IN (SELECT metric FROM printed_formula WHERE tool = '{tool}')
         """,
     )
     same = {row[:3] for row in found if row[4] is not None and math.isclose(row[3], row[4], rel_tol=1e-6)}

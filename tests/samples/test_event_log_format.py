@@ -70,8 +70,8 @@ def test_the_document_names_every_field_and_event(name: str) -> None:
 
 def test_the_schema_uses_the_words_of_the_vocabulary() -> None:
     words = {name: rule["enum"] for name, rule in SCHEMA["properties"].items() if "enum" in rule}
-    assert words.pop("event") == [*Boundary, "content", *Control, "gauge"]
-    assert words.pop("kind") == ["text", "reasoning", "tool"]
+    assert words.pop("event") == [*Boundary, "content", "chunk", *Control, "gauge"]
+    assert words.pop("kind") == ["text", "reasoning", "tool", "role", "finish", "usage", "empty"]
     assert words == {
         "side": list(Side),
         "clock_kind": [ClockKind.WALL, ClockKind.MONOTONIC],

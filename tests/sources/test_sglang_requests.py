@@ -121,7 +121,7 @@ def test_without_metrics_a_line_tells_how_long_and_not_when(tmp_path: Path) -> N
     made = log(tmp_path, line(**bare))
     assert boundaries(made) == {"arrived": 0, "last_token": 242_139_817, "done": 242_139_817}
     assert rows(made, "SELECT engine_clock_kind FROM attempt") == [("duration",)]
-    assert rows(made, "SELECT basis FROM run_window") == [("none: the source tells how long requests took, not when",)]
+    assert rows(made, "SELECT basis FROM run_window") == [("none: no request has a time that places it",)]
 
 
 def test_the_stamp_of_the_first_message_is_not_taken_for_the_end(tmp_path: Path) -> None:
