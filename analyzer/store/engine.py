@@ -100,7 +100,8 @@ class Store:
         try:
             made = f"STORAGE_VERSION '{STORAGE_VERSION}'" if fresh else "READ_WRITE"
             self._attach("READ_ONLY" if read_only else made)
-            if fresh:
+            # Empty is also what a process leaves that was killed between making the file and filling it.
+            if fresh or self._is_empty(create):
                 self._build()
             else:
                 self._check()
@@ -131,6 +132,19 @@ class Store:
             self._con.execute(catalog.base_tables())
             self._con.execute("INSERT INTO store_state VALUES ('layout', ?)", [LAYOUT])
             comment_columns(self._con)
+
+    def _is_empty(self, create: bool) -> bool:
+        held = self._con.execute(
+            "SELECT EXISTS (FROM duckdb_tables() WHERE database_name = 'store')"
+            " OR EXISTS (FROM duckdb_views() WHERE database_name = 'store' AND NOT internal)"
+        ).fetchone()
+        if held == (True,):
+            return False
+        if not create:
+            raise StoreError(
+                f"{self.path} has nothing in it", "run `analyze ingest` first, or name the store with --store"
+            )
+        return True
 
     def _check(self) -> None:
         try:

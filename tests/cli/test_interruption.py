@@ -67,6 +67,8 @@ def wait_until(process: subprocess.Popen[str], is_so: Callable[[], bool]) -> Non
 def files_in(store: Path) -> dict[str, tuple[int, int]]:
     """Rows of each file, and what the ledger says of it."""
     with duckdb.connect(store, read_only=True) as con:
+        if not con.execute("SELECT count(*) FROM duckdb_tables()").fetchall()[0][0]:
+            return {}
         rows = dict(con.execute("SELECT source_file, count(*) FROM event GROUP BY source_file").fetchall())
         ledger = dict(con.execute("SELECT path, kept FROM source_file").fetchall())
     return {path: (rows.get(path, 0), ledger.get(path, 0)) for path in rows.keys() | ledger.keys()}
@@ -90,6 +92,16 @@ def test_a_killed_ingest_leaves_whole_files_and_the_next_one_completes_it(
     assert files_in(store) == {f"traces/{number}.jsonl": (ROWS, ROWS) for number in range(FILES)}
     assert asked("SELECT run, count(*) FROM request GROUP BY run", cwd=work) == [("night", FILES * ROWS // 2)]
     assert many.is_dir()
+
+
+def test_a_store_that_was_killed_before_it_had_a_table_is_filled_by_the_next_ingest(work: Path) -> None:
+    store = work / "analyze.duckdb"
+    duckdb.connect(store).close()
+    write(work / "log.jsonl", lines("a sent 0\na done 5 outcome=ok"))
+    refused = refusal(analyze("sql", "SELECT 1", cwd=work), 3)
+    assert refused == "analyze.duckdb has nothing in it; run `analyze ingest` first, or name the store with --store"
+    well("ingest", "log.jsonl", cwd=work)
+    assert asked("SELECT count(*)::INT FROM request", cwd=work) == [(1,)]
 
 
 def test_a_query_after_a_killed_ingest_counts_whole_files_as_their_manifest_says(work: Path, many: Path) -> None:
