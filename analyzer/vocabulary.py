@@ -24,6 +24,8 @@ class Boundary(StrEnum):
     STARTED = "started"
     PREEMPTED = "preempted"
     RESUMED = "resumed"
+    PREFILL_DONE = "prefill_done"
+    DECODE_STARTED = "decode_started"
     FIRST_TOKEN = "first_token"  # noqa: S105 (a boundary, no secret)
     FIRST_CONTENT = "first_content"
     FIRST_ANSWER = "first_answer"

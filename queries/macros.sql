@@ -60,3 +60,14 @@ CREATE OR REPLACE MACRO utc_second(ns) AS CASE WHEN ns % 1000000000 = 0 THEN str
 -- A key of a stratum: a missing one is (none), and a value that looks like a roll-up is quoted.
 CREATE OR REPLACE MACRO stratum_key(value) AS
   CASE WHEN value IS NULL THEN '(none)' WHEN value IN ('(all)', '(none)') THEN '"' || value || '"' ELSE value END;
+
+-- A duration as its producer wrote it, in ns: a number in its unit, or Rust's text such as 1.5ms. A value that cannot be
+-- one (negative, sentinel, not finite, longer than eleven days) is none; 0 only where it may be.
+CREATE OR REPLACE MACRO duration_ns(written, unit, zero) AS
+  CASE WHEN TRY_CAST(CASE unit WHEN 'text' THEN regexp_extract(written, '^([0-9.]+)(ns|us|µs|ms|s)$', 1) ELSE written END AS DOUBLE)
+         * CASE CASE unit WHEN 'text' THEN regexp_extract(written, '^([0-9.]+)(ns|us|µs|ms|s)$', 2) ELSE unit END
+             WHEN 's' THEN 1e9 WHEN 'ms' THEN 1e6 WHEN 'us' THEN 1e3 WHEN 'µs' THEN 1e3 WHEN 'ns' THEN 1e0 END
+         BETWEEN CASE WHEN zero THEN 0e0 ELSE 1e-3 END AND 1e15
+    THEN CAST(round(TRY_CAST(CASE unit WHEN 'text' THEN regexp_extract(written, '^([0-9.]+)(ns|us|µs|ms|s)$', 1) ELSE written END AS DOUBLE)
+         * CASE CASE unit WHEN 'text' THEN regexp_extract(written, '^([0-9.]+)(ns|us|µs|ms|s)$', 2) ELSE unit END
+             WHEN 's' THEN 1e9 WHEN 'ms' THEN 1e6 WHEN 'us' THEN 1e3 WHEN 'µs' THEN 1e3 WHEN 'ns' THEN 1e0 END) AS BIGINT) END;

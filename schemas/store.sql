@@ -242,3 +242,86 @@ CREATE TABLE share_bound (
   high       DOUBLE NOT NULL
 );
 COMMENT ON TABLE share_bound IS 'Exact one-sided bounds (Clopper-Pearson) of a share good / n at a confidence';
+
+CREATE TABLE rule_file (
+  position INTEGER NOT NULL,
+  name     VARCHAR NOT NULL,
+  sha256   VARCHAR NOT NULL,
+  text     VARCHAR NOT NULL
+);
+COMMENT ON TABLE rule_file IS 'One row per file of rules that a user added to the built-in ones';
+COMMENT ON COLUMN rule_file.text IS 'The file as it was read';
+
+CREATE TABLE span_rule (
+  rule         INTEGER NOT NULL,
+  name         VARCHAR NOT NULL,
+  origin       VARCHAR NOT NULL,
+  says         VARCHAR,
+  looks        VARCHAR NOT NULL,
+  kind         VARCHAR,
+  scope        VARCHAR,
+  span         VARCHAR,
+  has          VARCHAR,
+  equals       VARCHAR,
+  path         VARCHAR,
+  facts        VARCHAR,
+  durations    VARCHAR,
+  boundaries   VARCHAR,
+  whole        VARCHAR,
+  always_tries BOOLEAN NOT NULL,
+  control      VARCHAR
+);
+COMMENT ON TABLE span_rule IS 'One row per rule by which spans are read, in the order in which they are tried: which spans it fits, what they are, and what they tell';
+COMMENT ON COLUMN span_rule.rule IS 'Its number; of the rules that fit a span the lowest counts';
+COMMENT ON COLUMN span_rule.name IS 'Name of the rule';
+COMMENT ON COLUMN span_rule.origin IS 'The file that states it';
+COMMENT ON COLUMN span_rule.says IS 'What is to be known of such spans';
+COMMENT ON COLUMN span_rule.looks IS 'What such a span is: engine, gateway, proxy, http, call, try, part, control, agent, aside';
+COMMENT ON COLUMN span_rule.kind IS 'Kinds of span; NULL: any';
+COMMENT ON COLUMN span_rule.scope IS 'Instrumentation scopes, * for anything; NULL: any';
+COMMENT ON COLUMN span_rule.span IS 'Names of the span, * for anything; NULL: any';
+COMMENT ON COLUMN span_rule.has IS 'Attributes of which it has one; NULL: any';
+COMMENT ON COLUMN span_rule.equals IS 'An attribute and the values that it may have';
+COMMENT ON COLUMN span_rule.path IS 'HTTP paths, * for anything; NULL: any';
+COMMENT ON COLUMN span_rule.facts IS 'Where its facts stand, where that is not the common place';
+COMMENT ON COLUMN span_rule.durations IS 'Durations that it states: key and unit';
+COMMENT ON COLUMN span_rule.boundaries IS 'What follows for the boundaries of the request';
+COMMENT ON COLUMN span_rule.whole IS 'Facts of which an answer that came whole shows one';
+COMMENT ON COLUMN span_rule.always_tries IS 'Each such span is a try of its own, whatever its status says';
+COMMENT ON COLUMN span_rule.control IS 'The event of the control plane that it is';
+
+CREATE TABLE span_pattern (
+  rule         INTEGER NOT NULL,
+  kind         VARCHAR,
+  scope        VARCHAR,
+  span         VARCHAR,
+  attribute    VARCHAR,
+  place        INTEGER,
+  equal_key    VARCHAR,
+  equal_place  INTEGER,
+  equal_value  VARCHAR,
+  path         VARCHAR
+);
+COMMENT ON TABLE span_pattern IS 'One row per way in which a span fits a rule: all that is not NULL must hold; patterns are those of LIKE';
+COMMENT ON COLUMN span_pattern.rule IS 'Number of the rule';
+COMMENT ON COLUMN span_pattern.scope IS 'Pattern of the instrumentation scope';
+COMMENT ON COLUMN span_pattern.span IS 'Pattern of the name';
+COMMENT ON COLUMN span_pattern.attribute IS 'Quoted key of an attribute that it has';
+COMMENT ON COLUMN span_pattern.place IS 'Place of that attribute among the texts that are read';
+COMMENT ON COLUMN span_pattern.equal_key IS 'Quoted key of an attribute with a given value';
+COMMENT ON COLUMN span_pattern.equal_place IS 'Place of that attribute among the texts that are read';
+COMMENT ON COLUMN span_pattern.equal_value IS 'Pattern of its value';
+COMMENT ON COLUMN span_pattern.path IS 'Pattern of the HTTP path';
+
+CREATE TABLE span_event_edge (
+  rule     INTEGER NOT NULL,
+  boundary VARCHAR NOT NULL,
+  edge     VARCHAR NOT NULL,
+  choice   INTEGER NOT NULL,
+  event    VARCHAR NOT NULL
+);
+COMMENT ON TABLE span_event_edge IS 'One row per boundary that the event of a span tells, by rule';
+COMMENT ON COLUMN span_event_edge.rule IS 'Number of the rule';
+COMMENT ON COLUMN span_event_edge.edge IS 'at: the boundary itself; low, high: one end of it';
+COMMENT ON COLUMN span_event_edge.choice IS 'Of several ways to know it the lowest counts';
+COMMENT ON COLUMN span_event_edge.event IS 'Name of the event';

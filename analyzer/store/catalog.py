@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from analyzer import resources
+from analyzer.store import rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,4 +120,4 @@ def meaning(column: str) -> str | None:
 def fingerprint() -> str:
     """Changes whenever a definition changes, so that a store derived by other queries is made again."""
     text = macros() + "".join(d.sql + d.comments for d in definitions().values())
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256((text + rules.fingerprint()).encode()).hexdigest()[:16]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analyzer import stats
-from analyzer.store import catalog
+from analyzer.store import catalog, rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,6 +144,7 @@ def derive(con: duckdb.DuckDBPyConnection, advance: Callable[[int, str], None] =
     """Make everything that base tables imply. The caller holds the transaction."""
     drop_derived(con)
     con.execute(catalog.macros())
+    rules.fill(con)
     definitions = catalog.definitions()
     for done, (name, definition) in enumerate(definitions.items()):
         advance(done, name)

@@ -30,6 +30,7 @@ SELECT
   c.clock AS client_clock, g.clock AS gateway_clock, e.clock AS engine_clock,
   c.clock_kind AS client_clock_kind, g.clock_kind AS gateway_clock_kind, e.clock_kind AS engine_clock_kind,
   c.scheduled_ns AS client_scheduled_ns, c.sent_ns AS client_sent_ns, c.first_content_ns AS client_first_content_ns,
+  c.first_content_low_ns AS client_first_content_low_ns, c.first_content_high_ns AS client_first_content_high_ns,
   c.first_answer_ns AS client_first_answer_ns, c.last_content_ns AS client_last_content_ns, c.done_ns AS client_done_ns,
   g.arrived_ns AS gateway_arrived_ns, g.admitted_ns AS gateway_admitted_ns, g.rejected_ns AS gateway_rejected_ns,
   g.first_content_ns AS gateway_first_content_ns, g.last_content_ns AS gateway_last_content_ns, g.done_ns AS gateway_done_ns,
@@ -38,6 +39,7 @@ SELECT
   e.admitted_low_ns AS engine_admitted_low_ns, e.admitted_high_ns AS engine_admitted_high_ns,
   e.rejected_ns AS engine_rejected_ns, e.started_ns AS engine_started_ns,
   e.started_low_ns AS engine_started_low_ns, e.started_high_ns AS engine_started_high_ns,
+  e.prefill_done_ns AS engine_prefill_done_ns, e.decode_started_ns AS engine_decode_started_ns,
   e.first_token_ns AS engine_first_token_ns, e.last_token_ns AS engine_last_token_ns, e.done_ns AS engine_done_ns,
   e.cancel_seen_ns AS engine_cancel_seen_ns, e.dequeued_ns AS engine_dequeued_ns, e.released_ns AS engine_released_ns,
   -- The outermost side that saw the end decides.
@@ -81,6 +83,8 @@ COMMENT ON COLUMN attempt.engine_admitted_low_ns IS 'Admitted by the engine no e
 COMMENT ON COLUMN attempt.engine_admitted_high_ns IS 'Admitted by the engine no later than this';
 COMMENT ON COLUMN attempt.engine_started_low_ns IS 'First scheduled no earlier than this';
 COMMENT ON COLUMN attempt.engine_started_high_ns IS 'First scheduled no later than this';
+COMMENT ON COLUMN attempt.client_first_content_low_ns IS 'First content at the client no earlier than this';
+COMMENT ON COLUMN attempt.client_first_content_high_ns IS 'First content at the client no later than this';
 COMMENT ON COLUMN attempt.parent_request IS 'The request that this one is a branch of';
 COMMENT ON COLUMN attempt.fact_conflicts IS 'Facts on which two lines of the attempt disagree';
 COMMENT ON COLUMN attempt.views IS 'The most views that one side has of it';

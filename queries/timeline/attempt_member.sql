@@ -4,60 +4,74 @@ WITH numbered AS MATERIALIZED (
   -- Ids are long texts: the work is done with numbers, in the order of the ids, and the ids stand again at the end.
   SELECT
     row_number() OVER (ORDER BY observation_id) AS no,
-    observation_id, run, origin, side, request_id, attempt, repeat, trace_id, span_id, parent_span_id, view_id, response_id,
+    observation_id, run, origin, side, request_id, attempt, repeat, trace_id, span_id, try_span_id, parent_span_id, view_id, response_id,
+    tried_in IS NOT NULL AS is_try,
     CASE side WHEN 'client' THEN 0 WHEN 'gateway' THEN 2 ELSE 4 END + CASE origin WHEN 'event' THEN 0 ELSE 1 END AS rank
   FROM observation
 ), ranked AS MATERIALIZED (
   -- A trace, and a group of outputs, is called by its first view.
   SELECT
-    no, run, origin, side, rank, span_id, parent_span_id, request_id, response_id,
+    no, run, origin, side, rank, span_id, try_span_id, parent_span_id, request_id, response_id, is_try,
+    -- Both sides of an event log number their tries; a view without a number may be any of them.
+    CASE WHEN origin = 'event' THEN attempt END AS attempt,
     CASE WHEN trace_id IS NOT NULL THEN min(no) OVER (PARTITION BY run, trace_id) END AS trace,
     min(no) OVER (PARTITION BY view_id) AS sibling,
     CASE WHEN origin = 'event'
       THEN concat_ws('|', side, request_id, attempt, coalesce(trace_id, ''), coalesce(repeat::VARCHAR, '')) END AS logged
   FROM numbered
+), whole AS (
+  -- An earlier try of a call is an attempt of its own: nothing but the parent that a span names joins it.
+  SELECT * FROM ranked WHERE NOT is_try
 ), id_told AS (
-  SELECT no, run, rank, trace, sibling, request_id AS key FROM ranked
+  SELECT no, run, rank, attempt, trace, sibling, request_id AS key FROM whole
   UNION ALL
-  SELECT no, run, rank, trace, sibling, response_id FROM ranked
+  SELECT no, run, rank, attempt, trace, sibling, response_id FROM whole
   UNION ALL
   -- An engine wraps the header id: chatcmpl-<id>, and cmpl-<id>-<n> with one number per prompt.
-  SELECT no, run, rank, trace, sibling, regexp_replace(response_id, '^chatcmpl-', '') FROM ranked
+  SELECT no, run, rank, attempt, trace, sibling, regexp_replace(response_id, '^chatcmpl-', '') FROM whole
   WHERE response_id LIKE 'chatcmpl-%'
   UNION ALL
-  SELECT no, run, rank, trace, sibling, regexp_replace(response_id, '-[0-9]+$', '') FROM ranked
+  SELECT no, run, rank, attempt, trace, sibling, regexp_replace(response_id, '-[0-9]+$', '') FROM whole
   WHERE side = 'engine' AND regexp_matches(response_id, '^cmpl-.*-[0-9]+$')
   UNION ALL
-  SELECT no, run, rank, trace, sibling, regexp_replace(regexp_replace(response_id, '^cmpl-', ''), '-[0-9]+$', '') FROM ranked
+  SELECT no, run, rank, attempt, trace, sibling, regexp_replace(regexp_replace(response_id, '^cmpl-', ''), '-[0-9]+$', '') FROM whole
   WHERE side = 'engine' AND regexp_matches(response_id, '^cmpl-.*-[0-9]+$')
 ), id_key AS MATERIALIZED (
-  SELECT DISTINCT no, rank, trace, sibling, key
-  FROM (SELECT no, rank, trace, sibling, min(no) OVER (PARTITION BY run, key) AS key FROM id_told WHERE key IS NOT NULL)
+  SELECT DISTINCT no, rank, attempt, trace, sibling, key
+  FROM (SELECT no, rank, attempt, trace, sibling, min(no) OVER (PARTITION BY run, key) AS key FROM id_told WHERE key IS NOT NULL)
+), outer_span AS (
+  SELECT no, rank, trace, span_id FROM ranked
+  UNION ALL
+  SELECT no, rank, trace, try_span_id FROM ranked WHERE try_span_id IS NOT NULL
 ), link AS (
   -- 1: same id in the same trace
   SELECT i.no, i.rank AS inner_rank, i.sibling, o.no AS outer_no, o.rank AS outer_rank, 1 AS rule
   FROM id_key AS i
   JOIN id_key AS o ON o.key = i.key AND o.trace = i.trace AND o.rank < i.rank
+    AND (i.attempt = o.attempt OR i.attempt IS NULL OR o.attempt IS NULL)
   UNION ALL
   -- 2: the span's parent is the outer view
   SELECT i.no, i.rank, i.sibling, o.no, o.rank, 2
-  FROM ranked AS i
-  JOIN ranked AS o ON o.trace = i.trace AND o.span_id = i.parent_span_id AND o.rank < i.rank
+  FROM whole AS i
+  JOIN outer_span AS o ON o.trace = i.trace AND o.span_id = i.parent_span_id AND o.rank < i.rank
   UNION ALL
   -- 3: same id where one of the two has no trace
   SELECT i.no, i.rank, i.sibling, o.no, o.rank, 3
   FROM id_key AS i
   JOIN id_key AS o ON o.key = i.key AND o.rank < i.rank AND (o.trace IS NULL OR i.trace IS NULL)
+    AND (i.attempt = o.attempt OR i.attempt IS NULL OR o.attempt IS NULL)
   UNION ALL
   -- 4: same trace
   SELECT i.no, i.rank, i.sibling, o.no, o.rank, 4
-  FROM ranked AS i
-  JOIN ranked AS o ON o.trace = i.trace AND o.rank < i.rank
+  FROM whole AS i
+  JOIN whole AS o ON o.trace = i.trace AND o.rank < i.rank
+    AND (i.attempt = o.attempt OR i.attempt IS NULL OR o.attempt IS NULL)
   UNION ALL
   -- 5: same id although the traces differ, as when a gateway starts a trace of its own
   SELECT i.no, i.rank, i.sibling, o.no, o.rank, 5
   FROM id_key AS i
   JOIN id_key AS o ON o.key = i.key AND o.rank < i.rank AND o.trace <> i.trace
+    AND (i.attempt = o.attempt OR i.attempt IS NULL OR o.attempt IS NULL)
 ), judged AS (
   SELECT
     no, outer_no, rule, outer_rank,
@@ -75,7 +89,7 @@ WITH numbered AS MATERIALIZED (
   GROUP BY no
 ), peer AS (
   -- Without an outer view: siblings (n > 1), and the clocks of one logged attempt, gather under the first of them.
-  SELECT no, min(no) OVER (PARTITION BY run, logged, rank, CASE WHEN logged IS NULL THEN sibling END) AS first_no
+  SELECT no, min(no) OVER (PARTITION BY run, logged, rank, CASE WHEN logged IS NULL THEN sibling END, CASE WHEN is_try THEN no END) AS first_no
   FROM ranked
 ), step AS MATERIALIZED (
   SELECT

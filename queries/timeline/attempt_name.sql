@@ -1,12 +1,34 @@
 -- What each attempt is called. An id that two attempts share is told apart by trace, then by number.
 CREATE TABLE attempt_name AS
-WITH RECURSIVE root AS (
+WITH RECURSIVE outermost AS (
   SELECT
-    o.run, o.observation_id AS root_id, o.trace_id, o.repeat, m.ambiguous,
+    o.run, o.observation_id AS root_id, o.trace_id, o.repeat, m.ambiguous, o.tried_in, o.try_number,
     coalesce(o.request_id, o.response_id, o.trace_id || '/' || coalesce(o.span_id, '')) AS own_id,
     coalesce(o.attempt, 1) AS own_attempt, o.retry_of
   FROM observation AS o
   JOIN attempt_member AS m ON m.observation_id = o.observation_id AND m.root_id = o.observation_id
+), tried AS (
+  -- Tries inside a call come before the one that the call ended with, and bear its request's name.
+  SELECT m.root_id AS call_root_id, t.root_id, t.try_number
+  FROM outermost AS t
+  JOIN attempt_member AS m ON m.observation_id = t.tried_in
+), tries AS (
+  SELECT call_root_id, count(*) AS n FROM tried GROUP BY call_root_id
+), spread AS (
+  SELECT
+    o.*, coalesce(t.n, 0) AS tries,
+    coalesce(sum(t.n) OVER (PARTITION BY o.run, o.own_id, o.trace_id, o.repeat ORDER BY o.own_attempt, o.root_id
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS tries_before
+  FROM outermost AS o
+  LEFT JOIN tries AS t ON t.call_root_id = o.root_id
+  WHERE o.tried_in IS NULL
+), root AS (
+  SELECT run, root_id, trace_id, repeat, ambiguous, own_id, own_attempt + tries_before + tries AS own_attempt, retry_of FROM spread
+  UNION ALL
+  SELECT o.run, t.root_id, o.trace_id, o.repeat, o.ambiguous, o.own_id,
+    o.own_attempt + o.tries_before + row_number() OVER (PARTITION BY t.call_root_id ORDER BY t.try_number, t.root_id) - 1, o.retry_of
+  FROM tried AS t
+  JOIN spread AS o ON o.root_id = t.call_root_id
 ), retry AS (
   -- A retry under an id of its own is an attempt of the request that it repeats.
   SELECT DISTINCT run, own_id AS id, retry_of AS original, 1 AS steps FROM root

@@ -28,41 +28,64 @@ WITH logged AS (
   UNION ALL
   SELECT a.* FROM from_answer AS a
   ANTI JOIN from_log AS l ON l.observation_id = a.observation_id AND l.boundary = a.boundary
-), engine AS (
-  -- The engine gives durations on its own clocks; a value that cannot be one (negative, sentinel, not finite) is none.
-  SELECT
-    observation_id, run, start_ns, end_ns,
-    CASE WHEN ttft > 0 AND ttft <= 1e6 THEN CAST(round(ttft * 1e9) AS BIGINT) END AS ttft_ns,
-    CASE WHEN queue > 0 AND queue <= 1e6 THEN CAST(round(queue * 1e9) AS BIGINT) END AS queue_ns,
-    CASE WHEN prefill > 0 AND prefill <= 1e6 THEN CAST(round(prefill * 1e9) AS BIGINT) END AS prefill_ns,
-    CASE WHEN (decode > 0 OR decode = 0 AND output_tokens <= 1) AND decode <= 1e6 THEN CAST(round(decode * 1e9) AS BIGINT) END AS decode_ns
-  FROM (
-    SELECT *, TRY_CAST(ttft_text AS DOUBLE) AS ttft, TRY_CAST(queue_text AS DOUBLE) AS queue,
-      TRY_CAST(prefill_text AS DOUBLE) AS prefill, TRY_CAST(decode_text AS DOUBLE) AS decode
-    FROM span_observation WHERE side = 'engine'
-  )
-), span_boundary AS (
-  SELECT observation_id, run, CASE side WHEN 'client' THEN 'sent' ELSE 'arrived' END AS boundary,
-    start_ns AS low_ns, start_ns AS high_ns, 'measured' AS evidence
+), span_edge AS (
+  -- What the rule of a view says of its boundaries, and of those of its parts as far as they share its clock.
+  SELECT observation_id, run, side, unnest(rule_edges(rule, start_ns, end_ns, durations)) AS e
   FROM span_observation
   UNION ALL
-  SELECT observation_id, run, 'done', end_ns, end_ns, 'measured' FROM span_observation
+  SELECT v.observation_id, v.run, v.side, unnest(rule_edges(p.rule, p.start_ns, CASE WHEN p.end_ns >= p.start_ns THEN p.end_ns END, p.durations))
+  FROM span_inside AS p
+  JOIN span_observation AS v ON v.trace_id = p.trace_id AND v.span_id = p.view_span_id AND v.run = p.run AND v.clock = p.clock
+  WHERE p.looks = 'part' AND v.tried_in IS NULL
+), read_span AS (
+  SELECT observation_id, run, side, trace_id, span_id, rule FROM span_observation
   UNION ALL
-  SELECT observation_id, run, 'first_token', start_ns + ttft_ns, start_ns + ttft_ns, 'derived' FROM engine
+  SELECT v.observation_id, v.run, v.side, p.trace_id, p.span_id, p.rule
+  FROM span_inside AS p
+  JOIN span_observation AS v ON v.trace_id = p.trace_id AND v.span_id = p.view_span_id AND v.run = p.run AND v.clock = p.clock
+  WHERE p.looks = 'part' AND v.tried_in IS NULL
+), event_edge AS (
+  SELECT t.observation_id, t.run, t.side, t.rule, unnest(from_json(s.events, '[{"name": "VARCHAR", "time_ns": "BIGINT"}]')) AS told
+  FROM read_span AS t
+  JOIN span AS s ON s.run = t.run AND s.trace_id = t.trace_id AND s.span_id = t.span_id
+  WHERE t.rule IN (SELECT rule FROM span_event_edge) AND s.events IS NOT NULL
+), edge AS (
+  SELECT observation_id, run, side, e['boundary'] AS boundary, e['edge'] AS edge, e['choice'] AS choice, e['ns'] AS ns, e['derived'] AS derived
+  FROM span_edge
+  WHERE e['ns'] IS NOT NULL
   UNION ALL
-  SELECT observation_id, run, 'last_token', start_ns + ttft_ns + decode_ns, start_ns + ttft_ns + decode_ns, 'derived'
-  FROM engine
+  SELECT v.observation_id, v.run, v.side, x.boundary, x.edge, x.choice, v.told['time_ns'], false
+  FROM event_edge AS v
+  JOIN span_event_edge AS x ON x.rule = v.rule AND x.event = v.told['name']
+  WHERE v.told['time_ns'] IS NOT NULL
+), known AS (
+  -- A timestamp beats a sum, an earlier way to know it a later one; of several the first, or the last of what ends.
+  SELECT
+    observation_id, run, side, boundary,
+    arg_min({'ns': ns, 'derived': derived}, {'derived': derived, 'choice': choice,
+      'ns': CASE WHEN boundary IN ('last_token', 'last_content', 'done', 'released') THEN -ns ELSE ns END}) FILTER (edge = 'at') AS at,
+    min(ns) FILTER (edge = 'low') AS low_ns, max(ns) FILTER (edge = 'high') AS high_ns
+  FROM edge
+  GROUP BY observation_id, run, side, boundary
+), span_boundary AS (
+  SELECT
+    k.observation_id, k.run, k.boundary,
+    coalesce(k.at['ns'], least(k.low_ns, k.high_ns)) AS low_ns, coalesce(k.at['ns'], greatest(k.low_ns, k.high_ns)) AS high_ns,
+    CASE WHEN k.at IS NULL THEN 'bounded' WHEN k.at['derived'] THEN 'derived' ELSE 'measured' END AS evidence
+  FROM known AS k
+  JOIN observation AS o ON o.observation_id = k.observation_id
+  WHERE (k.at IS NOT NULL OR k.low_ns IS NOT NULL AND k.high_ns IS NOT NULL)
+    -- Between a first chunk and the end there is content only if content came.
+    AND (k.at IS NOT NULL OR k.boundary <> 'first_content' OR o.outcome = 'ok' AND coalesce(o.output_tokens, 1) > 0)
+    AND NOT (k.boundary = 'sent' AND k.observation_id IN (SELECT observation_id FROM span_observation WHERE sent_ns IS NOT NULL))
   UNION ALL
-  -- The prefill ends no later than the first token is seen, and queueing begins no earlier than arrival: the rest is slack.
-  SELECT observation_id, run, 'started',
-    least(start_ns + queue_ns, start_ns + ttft_ns - prefill_ns),
-    greatest(start_ns + queue_ns, start_ns + ttft_ns - prefill_ns), 'bounded'
-  FROM engine
+  SELECT observation_id, run, 'sent', sent_ns, sent_ns, 'measured' FROM span_observation WHERE sent_ns IS NOT NULL
   UNION ALL
-  SELECT observation_id, run, 'admitted',
-    least(start_ns, start_ns + ttft_ns - prefill_ns - queue_ns),
-    greatest(start_ns, start_ns + ttft_ns - prefill_ns - queue_ns), 'bounded'
-  FROM engine
+  -- A try that failed ended with its answer's head, or with what was raised.
+  SELECT s.observation_id, s.run, 'done', s.end_ns, s.end_ns, 'measured'
+  FROM span_observation AS s
+  JOIN observation AS o ON o.observation_id = s.observation_id
+  WHERE s.looks = 'try' AND NOT s.always_tries AND o.outcome IS NOT NULL AND s.end_ns IS NOT NULL
 ), stated AS (
   SELECT observation_id, run, boundary, time_ns AS low_ns, time_ns AS high_ns, 'measured' AS evidence FROM event_boundary
   UNION ALL
@@ -87,7 +110,7 @@ SELECT
   coalesce(p.owner, CASE
     WHEN e.boundary IN ('scheduled', 'sent', 'first_content', 'first_answer', 'last_content') AND o.side = 'client' THEN 'client'
     WHEN e.boundary IN ('admitted', 'rejected') THEN 'admission'
-    WHEN e.boundary IN ('started', 'preempted', 'resumed', 'dequeued') THEN 'scheduler'
+    WHEN e.boundary IN ('started', 'preempted', 'resumed', 'dequeued', 'prefill_done', 'decode_started') THEN 'scheduler'
     WHEN e.boundary IN ('first_token', 'last_token', 'released') THEN 'worker'
     WHEN e.boundary IN ('cancel_seen', 'cancel_forwarded') THEN 'gateway'
     ELSE o.side END) AS owner,

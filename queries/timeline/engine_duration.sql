@@ -2,10 +2,7 @@
 CREATE VIEW engine_duration AS
 WITH read AS (
   SELECT
-    n.attempt_id, s.run, v.view_id,
-    TRY_CAST(s.ttft_text AS DOUBLE) AS ttft, TRY_CAST(s.queue_text AS DOUBLE) AS queue,
-    TRY_CAST(s.prefill_text AS DOUBLE) AS prefill, TRY_CAST(s.decode_text AS DOUBLE) AS decode,
-    s.start_ns, s.output_tokens
+    n.attempt_id, s.run, rule_stages(s.rule, s.durations) AS told, s.start_ns, s.observation_id
   FROM span_observation AS s
   JOIN observation AS o ON o.observation_id = s.observation_id
   JOIN attempt_member AS m ON m.observation_id = s.observation_id
@@ -15,14 +12,16 @@ WITH read AS (
   WHERE s.side = 'engine'
 ), first_output AS (
   -- Of several outputs of one attempt the one that came first.
-  SELECT *, row_number() OVER (PARTITION BY run, attempt_id ORDER BY start_ns + ttft * 1e9 NULLS LAST, start_ns) AS place
-  FROM read
+  SELECT r.*, row_number() OVER (PARTITION BY r.run, r.attempt_id ORDER BY b.low_ns NULLS LAST, r.start_ns, r.observation_id) AS place
+  FROM read AS r
+  LEFT JOIN boundary AS b ON b.observation_id = r.observation_id AND b.boundary = 'first_token'
 )
 SELECT
   attempt_id, run,
-  CASE WHEN queue > 0 AND queue <= 1e6 THEN round(queue * 1e9) / 1e6 END AS queue_ms,
-  CASE WHEN prefill > 0 AND prefill <= 1e6 THEN round(prefill * 1e9) / 1e6 END AS prefill_ms,
-  CASE WHEN (decode > 0 OR decode = 0 AND output_tokens <= 1) AND decode <= 1e6 THEN round(decode * 1e9) / 1e6 END AS decode_ms
+  told['queue_ns'] / 1e6 AS queue_ms,
+  told['prefill_ns'] / 1e6 AS prefill_ms,
+  told['decode_ns'] / 1e6 AS decode_ms,
+  told['kv_transfer_ns'] / 1e6 AS kv_transfer_ms
 FROM first_output
 WHERE place = 1;
 

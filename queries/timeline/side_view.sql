@@ -19,9 +19,13 @@ WITH grouped AS (
     max(time_ns) FILTER (boundary = 'started') AS started_ns,
     max(low_ns) FILTER (boundary = 'started') AS started_low_ns,
     max(high_ns) FILTER (boundary = 'started') AS started_high_ns,
+    max(time_ns) FILTER (boundary = 'prefill_done') AS prefill_done_ns,
+    max(time_ns) FILTER (boundary = 'decode_started') AS decode_started_ns,
     max(time_ns) FILTER (boundary = 'first_token') AS first_token_ns,
     max(time_ns) FILTER (boundary = 'last_token') AS last_token_ns,
     max(time_ns) FILTER (boundary = 'first_content') AS first_content_ns,
+    max(low_ns) FILTER (boundary = 'first_content') AS first_content_low_ns,
+    max(high_ns) FILTER (boundary = 'first_content') AS first_content_high_ns,
     max(time_ns) FILTER (boundary = 'first_answer') AS first_answer_ns,
     max(time_ns) FILTER (boundary = 'last_content') AS last_content_ns,
     max(time_ns) FILTER (boundary = 'done') AS done_ns,
@@ -35,13 +39,15 @@ WITH grouped AS (
 ), merged AS (
   SELECT
     g.run, g.attempt_id, g.side, g.view_id, min(g.origin) AS origin, min(g.clock) AS clock, min(g.clock_kind) AS clock_kind,
-    count(*) AS outputs, min(g.trace_id) AS trace_id,
+    count(*) FILTER (NOT g.is_half) AS outputs, min(g.trace_id) AS trace_id,
     min(w.scheduled_ns) AS scheduled_ns, min(w.sent_ns) AS sent_ns, min(w.arrived_ns) AS arrived_ns,
     min(w.admitted_ns) AS admitted_ns, min(w.admitted_low_ns) AS admitted_low_ns, min(w.admitted_high_ns) AS admitted_high_ns,
     min(w.rejected_ns) AS rejected_ns,
     min(w.started_ns) AS started_ns, min(w.started_low_ns) AS started_low_ns, min(w.started_high_ns) AS started_high_ns,
+    min(w.prefill_done_ns) AS prefill_done_ns, min(w.decode_started_ns) AS decode_started_ns,
     min(w.first_token_ns) AS first_token_ns, max(w.last_token_ns) AS last_token_ns,
-    min(w.first_content_ns) AS first_content_ns, min(w.first_answer_ns) AS first_answer_ns,
+    min(w.first_content_ns) AS first_content_ns, min(w.first_content_low_ns) AS first_content_low_ns,
+    min(w.first_content_high_ns) AS first_content_high_ns, min(w.first_answer_ns) AS first_answer_ns,
     max(w.last_content_ns) AS last_content_ns, max(w.done_ns) AS done_ns,
     min(w.cancel_seen_ns) AS cancel_seen_ns, min(w.cancel_forwarded_ns) AS cancel_forwarded_ns,
     min(w.dequeued_ns) AS dequeued_ns, max(w.released_ns) AS released_ns,
@@ -86,6 +92,8 @@ COMMENT ON COLUMN side_view.admitted_low_ns IS 'Admitted no earlier than this';
 COMMENT ON COLUMN side_view.admitted_high_ns IS 'Admitted no later than this';
 COMMENT ON COLUMN side_view.started_low_ns IS 'Started no earlier than this';
 COMMENT ON COLUMN side_view.started_high_ns IS 'Started no later than this';
+COMMENT ON COLUMN side_view.first_content_low_ns IS 'First content no earlier than this';
+COMMENT ON COLUMN side_view.first_content_high_ns IS 'First content no later than this';
 COMMENT ON COLUMN side_view.parent_request IS 'The request that this one is a branch of';
 COMMENT ON COLUMN side_view.first_chunk_tokens IS 'Output tokens in the chunk that held the first content';
 COMMENT ON COLUMN side_view.only_reasoning IS 'Content came, and none was answer text';
