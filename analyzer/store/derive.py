@@ -21,6 +21,13 @@ def _quote(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def drop_tables(con: duckdb.DuckDBPyConnection) -> None:
+    """Remove the derived tables of this version's queries; its views, which hold no rows, stay."""
+    for name, definition in catalog.definitions().items():
+        if definition.kind == "TABLE":
+            con.execute(f'DROP TABLE IF EXISTS "{name}"')
+
+
 def drop_derived(con: duckdb.DuckDBPyConnection) -> None:
     """Remove every derived table, view and table macro, of this version's queries or of another's."""
     here = "database_name = current_database() AND NOT internal"
@@ -140,14 +147,23 @@ def _count_set_aside(con: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def derive(con: duckdb.DuckDBPyConnection, advance: Callable[[int, str], None] = lambda _done, _what: None) -> None:
-    """Make everything that base tables imply. The caller holds the transaction."""
-    drop_derived(con)
+def derive(
+    con: duckdb.DuckDBPyConnection,
+    advance: Callable[[int, str], None] = lambda _done, _what: None,
+    *,
+    views: bool = True,
+) -> None:
+    """Make everything that base tables imply. The caller holds the transaction and has dropped what stood there.
+
+    Without `views` those that stand are kept: they are this version's already.
+    """
     con.execute(catalog.macros())
     rules.fill(con)
     definitions = catalog.definitions()
     for done, (name, definition) in enumerate(definitions.items()):
         advance(done, name)
+        if not views and definition.kind != "TABLE":
+            continue
         if name == "quantile":
             _by_metric(con, definition)
         else:

@@ -12,7 +12,7 @@ import duckdb
 from analyzer.errors import EvidenceError, QueryError, StoreBusyError, StoreError
 from analyzer.store import catalog
 from analyzer.store.append import Append, FileRecord, remove_file, roll_back
-from analyzer.store.derive import comment_columns, derive, drop_derived
+from analyzer.store.derive import comment_columns, derive, drop_derived, drop_tables
 from analyzer.store.interrupting import Interruptible
 from analyzer.store.memory import bound_memory
 from analyzer.store.spans import put_copies_back, set_copies_aside
@@ -302,11 +302,15 @@ class Store:
         """Make the derived tables and views again, unless they are up to date."""
         if self.is_derived:
             return
+        version = catalog.fingerprint()
+        stand = self.fetch("SELECT value FROM store_state WHERE key = 'views'") == [{"value": version}]
         with self.transaction():
-            drop_derived(self._con)
+            (drop_tables if stand else drop_derived)(self._con)
             put_copies_back(self._con)
             set_copies_aside(self._con)
-            derive(self._con, advance)
-            self._stale()
-            self._con.execute("INSERT INTO store_state VALUES ('derived', ?)", [catalog.fingerprint()])
+            derive(self._con, advance, views=not stand)
+            self._con.execute("DELETE FROM store_state WHERE key IN ('derived', 'views')")
+            self._con.execute(
+                "INSERT INTO store_state VALUES ('derived', $version), ('views', $version)", {"version": version}
+            )
         self._con.execute("CHECKPOINT store")

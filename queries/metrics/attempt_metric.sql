@@ -9,6 +9,7 @@ WITH shown AS (
     max(low_ms) FILTER (stage = 'edge') AS edge_low, max(high_ms) FILTER (stage = 'edge') AS edge_high,
     max(low_ms) FILTER (stage = 'queue') AS queue_low, max(high_ms) FILTER (stage = 'queue') AS queue_high,
     max(low_ms) FILTER (stage = 'prefill') AS prefill_low, max(high_ms) FILTER (stage = 'prefill') AS prefill_high,
+    max(low_ms) FILTER (stage = 'kv_transfer') AS kv_transfer_low, max(high_ms) FILTER (stage = 'kv_transfer') AS kv_transfer_high,
     max(low_ms) FILTER (stage = 'decode') AS decode_low, max(high_ms) FILTER (stage = 'decode') AS decode_high,
     max(low_ms) FILTER (stage = 'delivery') AS delivery_low, max(high_ms) FILTER (stage = 'delivery') AS delivery_high,
     max(low_ms) FILTER (stage = 'terminal') AS terminal_low, max(high_ms) FILTER (stage = 'terminal') AS terminal_high,
@@ -41,7 +42,11 @@ WITH shown AS (
 SELECT
   attempt_id, run, request_id,
   CASE WHEN whole_why IS NULL AND client_zero_why IS NULL THEN elapsed_ms(client_sent_ns, client_first_content_ns) END AS ttft_ms,
-  coalesce(whole_why, absent_why, client_zero_why, elapsed_why(client_sent_ns, client_first_content_ns)) AS ttft_why,
+  -- A first content that is only bounded bounds the time to it.
+  CASE WHEN whole_why IS NULL AND client_first_content_ns IS NULL THEN elapsed_ms(client_sent_ns, client_first_content_low_ns) END AS ttft_low_ms,
+  CASE WHEN whole_why IS NULL AND client_first_content_ns IS NULL THEN elapsed_ms(client_sent_ns, client_first_content_high_ns) END AS ttft_high_ms,
+  coalesce(whole_why, absent_why, client_zero_why, CASE WHEN client_first_content_ns IS NULL AND client_first_content_low_ns IS NOT NULL
+    THEN 'only bounded' END, elapsed_why(client_sent_ns, client_first_content_ns)) AS ttft_why,
   CASE WHEN whole_why IS NULL AND gateway_zero_why IS NULL THEN elapsed_ms(gateway_arrived_ns, gateway_first_content_ns) END AS ttft_gateway_ms,
   coalesce(whole_why, gateway_zero_why, elapsed_why(gateway_arrived_ns, gateway_first_content_ns)) AS ttft_gateway_why,
   CASE WHEN engine_zero_why IS NULL THEN elapsed_ms(engine_arrived_ns, engine_first_token_ns) END AS ttft_engine_ms,
@@ -85,6 +90,7 @@ SELECT
   edge_low AS edge_low_ms, edge_high AS edge_high_ms,
   queue_low AS queue_low_ms, queue_high AS queue_high_ms,
   prefill_low AS prefill_low_ms, prefill_high AS prefill_high_ms,
+  kv_transfer_low AS kv_transfer_low_ms, kv_transfer_high AS kv_transfer_high_ms,
   decode_low AS decode_low_ms, decode_high AS decode_high_ms,
   delivery_low AS delivery_low_ms, delivery_high AS delivery_high_ms,
   terminal_low AS terminal_low_ms, terminal_high AS terminal_high_ms,

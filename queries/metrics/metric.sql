@@ -18,6 +18,7 @@ SELECT * FROM (VALUES
   ('edge', 'ms', 'gateway', 'stage', 'arrived -> admitted', 'edge'),
   ('queue', 'ms', 'engine', 'stage', 'admitted -> started', 'queue'),
   ('prefill', 'ms', 'engine', 'stage', 'started -> first_token', 'prefill'),
+  ('kv_transfer', 'ms', 'engine', 'stage', 'prefill_done -> decode_started, where prefill and decode have different workers', 'KV transfer'),
   ('decode', 'ms', 'engine', 'stage', 'first_token -> last_token', 'decode'),
   ('delivery', 'ms', 'stream', 'stage', 'first_token -> first_content', 'delivery'),
   ('terminal', 'ms', 'stream', 'stage', 'last_content -> done', 'terminal'),

@@ -6,7 +6,7 @@ WITH long AS (
     CASE WHEN m.metric = 'tpot' THEN r.first_chunk END AS first_chunk,
     r.load_point, r.tenant, r.input_bin, r.output_bin, r.window_start, r.outcome, r.correct,
     CASE m.metric
-      WHEN 'ttft' THEN r.ttft_ms
+      WHEN 'ttft' THEN coalesce(r.ttft_ms, r.ttft_low_ms)
       WHEN 'ttft_gateway' THEN r.ttft_gateway_ms
       WHEN 'ttft_engine' THEN r.ttft_engine_ms
       WHEN 'ttft_scheduled' THEN r.ttft_scheduled_ms
@@ -24,13 +24,14 @@ WITH long AS (
       WHEN 'edge' THEN r.edge_low_ms
       WHEN 'queue' THEN r.queue_low_ms
       WHEN 'prefill' THEN r.prefill_low_ms
+      WHEN 'kv_transfer' THEN r.kv_transfer_low_ms
       WHEN 'decode' THEN r.decode_low_ms
       WHEN 'delivery' THEN r.delivery_low_ms
       WHEN 'terminal' THEN r.terminal_low_ms
       WHEN 'unattributed' THEN r.unattributed_low_ms
     END AS low,
     CASE m.metric
-      WHEN 'ttft' THEN r.ttft_ms
+      WHEN 'ttft' THEN coalesce(r.ttft_ms, r.ttft_high_ms)
       WHEN 'ttft_gateway' THEN r.ttft_gateway_ms
       WHEN 'ttft_engine' THEN r.ttft_engine_ms
       WHEN 'ttft_scheduled' THEN r.ttft_scheduled_ms
@@ -48,6 +49,7 @@ WITH long AS (
       WHEN 'edge' THEN r.edge_high_ms
       WHEN 'queue' THEN r.queue_high_ms
       WHEN 'prefill' THEN r.prefill_high_ms
+      WHEN 'kv_transfer' THEN r.kv_transfer_high_ms
       WHEN 'decode' THEN r.decode_high_ms
       WHEN 'delivery' THEN r.delivery_high_ms
       WHEN 'terminal' THEN r.terminal_high_ms

@@ -4,7 +4,7 @@ WITH base AS (
   SELECT
     r.run, r.request_id, r.load_point, r.tenant, r.input_bin, r.output_bin, r.window_start, r.window_start_ns,
     r.outcome, r.correct, r.counted, r.attempts,
-    r.first_sent_ns, r.first_scheduled_ns, r.first_gateway_ns, n.gateway_first_content_ns, n.gateway_done_ns, n.client_first_content_ns, n.client_first_answer_ns, n.client_done_ns,
+    r.first_sent_ns, r.first_scheduled_ns, r.first_gateway_ns, n.gateway_first_content_ns, n.gateway_done_ns, n.client_first_content_ns, n.client_first_content_low_ns, n.client_first_content_high_ns, n.client_first_answer_ns, n.client_done_ns,
     CASE WHEN r.first_clock IS DISTINCT FROM n.client_clock THEN 'different clocks' END AS clock_why,
     CASE WHEN r.first_gateway_clock IS DISTINCT FROM n.gateway_clock THEN 'different clocks' END AS gateway_clock_why,
     m.* EXCLUDE (run, request_id)
@@ -15,6 +15,8 @@ WITH base AS (
 SELECT
   run, request_id, load_point, tenant, input_bin, output_bin, window_start, window_start_ns, outcome, correct, counted, attempts,
   CASE WHEN ttft_ms IS NOT NULL AND clock_why IS NULL THEN elapsed_ms(first_sent_ns, client_first_content_ns) END AS ttft_ms, coalesce(ttft_why, clock_why) AS ttft_why,
+  CASE WHEN ttft_low_ms IS NOT NULL AND clock_why IS NULL THEN elapsed_ms(first_sent_ns, client_first_content_low_ns) END AS ttft_low_ms,
+  CASE WHEN ttft_high_ms IS NOT NULL AND clock_why IS NULL THEN elapsed_ms(first_sent_ns, client_first_content_high_ns) END AS ttft_high_ms,
   CASE WHEN ttft_gateway_ms IS NOT NULL AND gateway_clock_why IS NULL THEN elapsed_ms(first_gateway_ns, gateway_first_content_ns) END AS ttft_gateway_ms,
   coalesce(ttft_gateway_why, gateway_clock_why) AS ttft_gateway_why, ttft_engine_ms, ttft_engine_why,
   CASE WHEN ttft_why IS NULL AND clock_why IS NULL THEN elapsed_ms(first_scheduled_ns, client_first_content_ns) END AS ttft_scheduled_ms,
@@ -28,7 +30,7 @@ SELECT
   time_to_reject_ms, time_to_reject_why, elapsed_ms(first_scheduled_ns, first_sent_ns) AS lateness_ms,
   CASE WHEN first_scheduled_ns IS NULL THEN 'no open-loop schedule' ELSE elapsed_why(first_scheduled_ns, first_sent_ns) END AS lateness_why,
   elapsed_ms(first_scheduled_ns, first_sent_ns) AS client_queue_low_ms, elapsed_ms(first_scheduled_ns, first_sent_ns) AS client_queue_high_ms, edge_low_ms, edge_high_ms, queue_low_ms, queue_high_ms,
-  prefill_low_ms, prefill_high_ms, decode_low_ms, decode_high_ms, delivery_low_ms, delivery_high_ms,
+  prefill_low_ms, prefill_high_ms, kv_transfer_low_ms, kv_transfer_high_ms, decode_low_ms, decode_high_ms, delivery_low_ms, delivery_high_ms,
   terminal_low_ms, terminal_high_ms, unattributed_low_ms, unattributed_high_ms,
   release_lag_ms, release_lag_why, CASE WHEN clock_why IS NULL THEN elapsed_ms(first_sent_ns, client_done_ns) END AS left_ms,
   CASE WHEN gateway_clock_why IS NULL THEN elapsed_ms(first_gateway_ns, gateway_done_ns) END AS gateway_left_ms

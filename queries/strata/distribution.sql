@@ -12,7 +12,7 @@ WITH gathered AS (
     list_sort(list(low) FILTER (partly AND low IS NOT NULL AND counts_as <> 'not applicable'
       AND (family = 'stage' OR metric IN ('ttft', 'ttft_gateway', 'ttft_engine', 'ttft_scheduled')))) AS reached,
     list_sort(list(high) FILTER (partly AND bounded AND high IS NOT NULL AND counts_as <> 'not applicable'
-      AND family = 'stage')) AS reached_high,
+      AND (family = 'stage' OR metric = 'ttft'))) AS reached_high,
     list_sort(list(all_low) FILTER (family = 'time' AND (failing OR uncertain) AND all_low IS NOT NULL)) AS all_low,
     list_sort(list(all_high) FILTER (family = 'time' AND (uncertain OR (failing AND bounded)) AND all_high IS NOT NULL)) AS all_high
   FROM stratum_value
@@ -24,7 +24,7 @@ WITH gathered AS (
   SELECT *, 'ok' AS population, ok_low AS low_values, CASE WHEN bounded THEN ok_high ELSE ok_low END AS high_values FROM gathered
   UNION ALL
   SELECT *, 'reached', CASE WHEN partly THEN reached ELSE ok_low END,
-    CASE WHEN partly AND bounded AND family = 'stage' THEN reached_high WHEN partly THEN reached WHEN bounded THEN ok_high ELSE ok_low END
+    CASE WHEN partly AND bounded AND (family = 'stage' OR metric = 'ttft') THEN reached_high WHEN partly THEN reached WHEN bounded THEN ok_high ELSE ok_low END
   FROM gathered
   WHERE family = 'stage' OR metric IN ('ttft', 'ttft_gateway', 'ttft_engine', 'ttft_scheduled')
   UNION ALL

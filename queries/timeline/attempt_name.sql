@@ -73,7 +73,7 @@ WITH RECURSIVE outermost AS (
   FROM by_number
 )
 SELECT
-  run, root_id, request_id, attempt,
+  run, root_id, request_id, attempt::INTEGER AS attempt,
   run || '/' || request_id || '/' || attempt AS attempt_id
 FROM named;
 

@@ -43,7 +43,7 @@ WITH ordered AS (
     CASE w.entry
       WHEN 'sent' THEN n.outcome <> 'unsent'
       WHEN 'admitted' THEN n.outcome NOT IN ('unsent', 'rejected')
-      WHEN 'reached' THEN CASE w.side WHEN 'client' THEN n.client_first_content_ns WHEN 'gateway' THEN n.gateway_first_content_ns
+      WHEN 'reached' THEN CASE w.side WHEN 'client' THEN n.client_first_content_low_ns WHEN 'gateway' THEN n.gateway_first_content_ns
         ELSE n.engine_first_token_ns END IS NOT NULL
       WHEN 'ok' THEN n.outcome = 'ok'
       ELSE true END AS entered,

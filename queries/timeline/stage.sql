@@ -2,7 +2,7 @@
 CREATE TABLE stage AS
 WITH base AS (
   SELECT
-    a.*, c.* EXCLUDE (attempt_id, run), d.queue_ms, d.prefill_ms, d.decode_ms,
+    a.*, c.* EXCLUDE (attempt_id, run), d.queue_ms, d.prefill_ms, d.decode_ms, d.kv_transfer_ms,
     coalesce(a.gateway_arrived_ns, a.engine_arrived_ns) AS entry_ns,
     a.gateway_arrived_ns IS NOT NULL AS has_gateway
   FROM attempt AS a
@@ -35,8 +35,14 @@ WITH base AS (
     queue_ms, engine_to_client_ns
   FROM base
   UNION ALL
+  -- Where prefill and decode have different workers it ends before the KV cache is on its way.
   SELECT attempt_id, run, 'prefill', engine_clock, 'worker', coalesce(engine_started_ns, engine_started_high_ns),
-    engine_first_token_ns, engine_first_token_ns, 0, prefill_ms, engine_to_client_ns
+    coalesce(engine_prefill_done_ns, engine_first_token_ns), coalesce(engine_prefill_done_ns, engine_first_token_ns), 0,
+    prefill_ms, engine_to_client_ns
+  FROM base
+  UNION ALL
+  SELECT attempt_id, run, 'kv_transfer', engine_clock, 'worker', engine_prefill_done_ns, engine_decode_started_ns,
+    engine_decode_started_ns, 0, kv_transfer_ms, engine_to_client_ns
   FROM base
   UNION ALL
   SELECT attempt_id, run, 'decode', engine_clock, 'worker', engine_first_token_ns, engine_last_token_ns, engine_last_token_ns, 0,
