@@ -41,11 +41,16 @@ class Boundary(StrEnum):
 class Control(StrEnum):
     """A change of the service's state, of no single request."""
 
+    DETECT = "detect"
+    PROVISION = "provision"
     LOAD = "load"
     WARM = "warm"
+    PROBE = "probe"
     READY = "ready"
     DRAIN = "drain"
+    GRACE = "grace"
     STOP = "stop"
+    KILL = "kill"
     SCALE = "scale"
     ROLLOUT = "rollout"
 

@@ -276,7 +276,7 @@ COMMENT ON COLUMN span_rule.rule IS 'Its number; of the rules that fit a span th
 COMMENT ON COLUMN span_rule.name IS 'Name of the rule';
 COMMENT ON COLUMN span_rule.origin IS 'The file that states it';
 COMMENT ON COLUMN span_rule.says IS 'What is to be known of such spans';
-COMMENT ON COLUMN span_rule.looks IS 'What such a span is: engine, gateway, proxy, http, call, try, part, control, agent, aside';
+COMMENT ON COLUMN span_rule.looks IS 'What such a span is: engine, gateway, http, call, try, part, control, agent, aside';
 COMMENT ON COLUMN span_rule.kind IS 'Kinds of span; NULL: any';
 COMMENT ON COLUMN span_rule.scope IS 'Instrumentation scopes, * for anything; NULL: any';
 COMMENT ON COLUMN span_rule.span IS 'Names of the span, * for anything; NULL: any';

@@ -101,7 +101,7 @@ def slo(metric: str, ms: float, *, target: float = 0.95, name: str = "p", **more
 def span(
     trace: str, number: int, *, service: str, scope: str, kind: int, start: float, end: float, **more: Any
 ) -> Line:
-    """One OTLP document with one span; `start` and `end` in ms, `attributes` a dictionary, `host` its clock."""
+    """One OTLP document with one span; times in ms, `attributes` and `events` (name: time) dictionaries, `host` its clock."""
     typed = {bool: "boolValue", int: "intValue", float: "doubleValue", str: "stringValue"}
     attributes = [
         {"key": key, "value": {typed[type(value)]: str(value) if isinstance(value, int) else value}}
@@ -115,6 +115,8 @@ def span(
         "startTimeUnixNano": str(BASE_NS + round(start * 1e6)), "endTimeUnixNano": str(BASE_NS + round(end * 1e6)),
         "attributes": attributes, "status": more.get("status", {}),
     }  # fmt: skip
+    if events := more.get("events"):
+        body["events"] = [{"name": name, "timeUnixNano": str(BASE_NS + round(at * 1e6))} for name, at in events.items()]
     if parent := more.get("parent"):
         body["parentSpanId"] = f"{parent:016x}"
     return {

@@ -8,7 +8,7 @@ import click
 
 from analyzer import diagnostics
 from analyzer.cli import options, printing
-from analyzer.errors import SourceError
+from analyzer.errors import SourceError, UsageFault
 
 _COLUMNS = ("path", "source", "run", "records", "kept", "set_aside", "refused", "duplicates", "dropped")
 _SHOWN = 5
@@ -23,6 +23,8 @@ _DEPTH = click.IntRange(min=8, max=400)
 @click.option("--run", "run_name", metavar="NAME", help="Name of the run that the files belong to.")
 @click.option("--source", metavar="NAME", help="Read every file with this source instead of recognising it.")
 @click.option("--map", "mapping", metavar="TOML", help="Read every file through this mapping of its columns.")
+@options.rules
+@click.option("--built-in-rules", is_flag=True, help="Forget the rules that an earlier --rules gave this store.")
 @click.option("--keep-content", is_flag=True, help="Keep prompts, answers, headers and stack traces of spans.")
 @click.option(
     "--drop",
@@ -43,6 +45,8 @@ def ingest(
     run_name: str | None,
     source: str | None,
     mapping: str | None,
+    rule_paths: tuple[str, ...],
+    built_in_rules: bool,
     keep_content: bool,
     drop: tuple[str, ...],
     max_line_bytes: int | None,
@@ -64,9 +68,12 @@ def ingest(
     """
     from analyzer.jobs import ingesting
 
+    if rule_paths and built_in_rules:
+        raise UsageFault("--rules and --built-in-rules exclude each other", "give one of them")
     limits = ingesting.Limits(max_line_bytes, max_document_bytes, max_depth)
     how = ingesting.How(run_name, source, keep_content, drop, limits, mapping)
-    ledger = ingesting.run(paths, store, how=how, trace=context.obj)
+    rules = rule_paths if rule_paths or built_in_rules else None
+    ledger = ingesting.run(paths, store, how=how, rules=rules, trace=context.obj)
     rows = [[row[name] for name in _COLUMNS] for row in ledger.rows]
     printing.show(_COLUMNS, rows, json_wanted=json_wanted)
     for row in ledger.rows:

@@ -15,3 +15,10 @@ store = click.option(
     help="The store; also ANALYZE_STORE.",
 )
 as_json = click.option("--json", "json_wanted", is_flag=True, help="Print JSON.")
+rules = click.option(
+    "--rules",
+    "rule_paths",
+    multiple=True,
+    metavar="TOML",
+    help="Read spans by these rules before the built-in ones (docs/rules.md). May be given again.",
+)

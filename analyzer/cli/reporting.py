@@ -17,9 +17,17 @@ from analyzer.errors import DriftError
     "--store", envvar="ANALYZE_STORE", metavar="FILE",
     help="A store to read, and to put what it lacks into; by default one of the manifest's own. Also ANALYZE_STORE.",
 )  # fmt: skip
+@options.rules
 @options.as_json
 @click.pass_context
-def report(context: click.Context, manifest_path: str, out: str | None, store: str | None, json_wanted: bool) -> None:
+def report(
+    context: click.Context,
+    manifest_path: str,
+    out: str | None,
+    store: str | None,
+    rule_paths: tuple[str, ...],
+    json_wanted: bool,
+) -> None:
     """Write the report of a run, after every raw file was found to be the one that was sealed.
 
     Writes FILE.html, which opens by itself, and FILE.summary.json with every number in it. Exits with 4, without a
@@ -41,7 +49,7 @@ def report(context: click.Context, manifest_path: str, out: str | None, store: s
             f"there is no report: {many} between {manifest_path} and what lies on disk{stale}",
             _advice(differing[0].what, manifest_path),
         )
-    written = reporting.write(declared, store_path=store, out=out, trace=context.obj)
+    written = reporting.write(declared, store_path=store, out=out, rules=rule_paths, trace=context.obj)
     rows = [("page", str(written.page)), ("summary", str(written.summary))]
     rows += [(f"promise {name}", verdict) for name, verdict in written.verdicts] or [("promise", "none was made")]
     printing.show(("what", "value"), rows, json_wanted=json_wanted)

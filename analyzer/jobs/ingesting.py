@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from analyzer import diagnostics, ingest
 from analyzer.errors import SourceError, UsageFault
 from analyzer.ingest import How, Limits
+from analyzer.jobs import rule_files
 from analyzer.store import Store
 
 if TYPE_CHECKING:
@@ -40,9 +41,14 @@ def run(
     store_path: str,
     *,
     how: How = _AS_USUAL,
+    rules: Sequence[str] | None = None,
     trace: Callable[[str], None] | None = None,
 ) -> Ledger:
-    """Read everything the paths mean into the store and derive what follows. SourceError when nothing was known."""
+    """Read everything the paths mean into the store and derive what follows. SourceError when nothing was known.
+
+    `rules` are files of rules that take the place of those the store has; None leaves them as they are.
+    """
+    rule_texts = None if rules is None else rule_files.read(rules)
     run_name = how.run
     if run_name is not None and (not run_name.strip() or not run_name.isprintable()):
         raise UsageFault("--run is empty or holds characters that do not print", "give the run a name")
@@ -57,6 +63,8 @@ def run(
             raise SourceError(f"there is no file to read in {', '.join(paths)}", "name the files themselves")
         if all(outcome.state == "unknown" for outcome in outcomes):
             raise SourceError(_none_known(files, outcomes, paths), "`analyze sources` lists the formats")
+        if rule_texts is not None:
+            store.use_rules(rule_texts)
         _settle(store, files, run_name)
         _warn_of_mixing(store)
         with diagnostics.progress("deriving", None) as bar:

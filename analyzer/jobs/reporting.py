@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from analyzer import __version__, diagnostics, manifest, report
 from analyzer.errors import UsageFault
-from analyzer.jobs import run_store
+from analyzer.jobs import rule_files, run_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from analyzer.manifest import Difference, Manifest
 
@@ -37,9 +37,18 @@ def differences(path: str) -> tuple[Manifest, list[Difference]]:
 
 
 def write(
-    declared: Manifest, *, store_path: str | None, out: str | None, trace: Callable[[str], None] | None
+    declared: Manifest,
+    *,
+    store_path: str | None,
+    out: str | None,
+    rules: Sequence[str] = (),
+    trace: Callable[[str], None] | None,
 ) -> Written:
-    """The report of a verified manifest. UsageFault when the page cannot be written where it is wanted."""
+    """The report of a verified manifest. UsageFault when the page cannot be written where it is wanted.
+
+    `rules` are the files of rules to read spans by; without any, a named store keeps those that it has.
+    """
+    rule_texts = rule_files.read(rules)
     page = Path(out) if out else declared.path.with_suffix(".html")
     if page.is_dir():
         raise UsageFault(f"{page} is a directory", "name a file with --out")
@@ -48,6 +57,9 @@ def write(
     summary = page.with_name(page.stem + ".summary.json")
     _refuse_to_overwrite(declared, (page, summary))
     with run_store.open_store(declared, store_path, trace) as store:
+        # The store beside the manifest is a cache: what it holds follows from the manifest and this call alone.
+        if rule_texts or not store_path:
+            store.use_rules(rule_texts)
         labels = run_store.take_in(store, declared)
         refused = run_store.refused_rows(store, labels)
         built = report.build(store, _facts(declared, labels))

@@ -24,7 +24,11 @@ _WITH_PATHS = {
     "refused": ("source_file", "reason"),
 }
 # Base tables and views that hold no run of their own.
-_WITHOUT_RUN = {"metric": "", "refused": "source_file IN (SELECT path FROM source_file WHERE run = {run})"}
+_WITHOUT_RUN = {
+    "metric": "",
+    "rule_file": "",
+    "refused": "source_file IN (SELECT path FROM source_file WHERE run = {run})",
+}
 
 
 @dataclass(frozen=True, slots=True)

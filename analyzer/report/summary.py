@@ -45,6 +45,7 @@ def summarise(evidence: Evidence) -> dict[str, Any]:
     views["refused"] = _rows(evidence.ask("refused", columns=_REFUSED).rows)
     views["attainment_curve"] = _rows(attainment.drawn(evidence).rows)
     views["request_timeline"] = _rows(timelines.chosen_timelines(evidence).rows)
+    views["rule_file"] = _rows(evidence.ask("rule_file").rows)
     views["metric"] = _rows(evidence.ask("metric").rows)
     return {
         "summary": VERSION,

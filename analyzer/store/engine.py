@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import duckdb
 
 from analyzer.errors import EvidenceError, QueryError, StoreBusyError, StoreError
-from analyzer.store import catalog
+from analyzer.store import catalog, rules
 from analyzer.store.append import Append, FileRecord, remove_file, roll_back
 from analyzer.store.derive import comment_columns, derive, drop_derived, drop_tables
 from analyzer.store.interrupting import Interruptible
@@ -286,6 +286,15 @@ class Store:
                     self._con.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", list(row))
             self._stale()
         return True
+
+    def use_rules(self, files: Sequence[tuple[str, str]]) -> None:
+        """Read spans by these rule files (name, text) before the built-in ones, instead of those that the store has.
+
+        UsageFault says in a sentence what is wrong with one of them; the store then stays as it was.
+        """
+        with self.transaction():
+            if rules.replace(self._con, files):
+                self._stale()
 
     def _rows_of(self, table: str, run: str) -> list[tuple[Any, ...]]:
         return sorted(self._con.execute(f"SELECT * FROM {table} WHERE run = ?", [run]).fetchall(), key=repr)

@@ -29,7 +29,7 @@ BUILT_IN = (
     "http",
 )  # fmt: skip
 KINDS = ("internal", "server", "client", "producer", "consumer", "unspecified")
-LOOKS = ("engine", "gateway", "proxy", "http", "call", "try", "part", "control", "agent", "aside")
+LOOKS = ("engine", "gateway", "http", "call", "try", "part", "control", "agent", "aside")
 UNITS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1, "text": 0}
 _KEYS = {
     "name", "says", "kind", "scope", "span", "has", "equals", "path", "looks", "facts", "durations", "boundaries",
@@ -82,6 +82,12 @@ def _listed(origin: str, place: str, value: Any) -> tuple[str, ...]:
     return tuple(values)
 
 
+def _table(origin: str, place: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise _fault(origin, place, "must be a table of names and values")
+    return value
+
+
 def _one_of(origin: str, place: str, value: str, words: Sequence[str]) -> str:
     if value not in words:
         raise _fault(origin, place, f"is {value!r}, which is none of {', '.join(words)}")
@@ -106,8 +112,10 @@ def _terms(origin: str, place: str, text: Any, durations: dict[str, tuple[str, s
 
 
 def _edge(origin: str, place: str, key: tuple[str, str, int], text: Any, durations: dict[str, tuple[str, str]]) -> Edge:
-    if isinstance(text, str) and text.startswith("event "):
-        return Edge(*key, event=text.removeprefix("event ").strip())
+    if isinstance(text, str) and text.startswith("event"):
+        if not (event := text.removeprefix("event").strip()):
+            raise _fault(origin, place, "names no event: write it as 'event NAME'")
+        return Edge(*key, event=event)
     return Edge(*key, terms=_terms(origin, place, text, durations))
 
 
@@ -132,8 +140,8 @@ def _edges(origin: str, name: str, told: dict[str, Any], durations: dict[str, tu
 def _durations(origin: str, name: str, told: dict[str, Any]) -> Iterator[tuple[str, tuple[str, str]]]:
     for duration, value in told.items():
         place = f"rule {name!r}, duration {duration}"
-        if not re.fullmatch(r"[a-z_][a-z0-9_]*", duration):
-            raise _fault(origin, place, "wants a name of small letters, digits and _")
+        if not re.fullmatch(r"[a-z_][a-z0-9_]*", duration) or duration in ("start", "end"):
+            raise _fault(origin, place, "wants a name of small letters, digits and _, other than start and end")
         if not isinstance(value, dict) or value.keys() != {"key", "unit"}:
             raise _fault(origin, place, "must state its key and its unit")
         yield duration, (str(value["key"]), _one_of(origin, place, str(value["unit"]), tuple(UNITS)))
@@ -156,7 +164,8 @@ def _rule(origin: str, told: Any) -> Rule:
     if strange := sorted(told.keys() - _KEYS):
         raise _fault(origin, here, f"has the unknown key {strange[0]}")
     looks = _one_of(origin, f"{here}, looks", str(told.get("looks", "")), LOOKS)
-    durations = dict(_durations(origin, name, told.get("durations", {})))
+    tables = {key: _table(origin, f"{here}, {key}", told.get(key, {})) for key in ("facts", "durations", "boundaries")}
+    durations = dict(_durations(origin, name, tables["durations"]))
     lists = {
         key: _listed(origin, f"{here}, {key}", told.get(key, [])) for key in ("kind", "scope", "span", "has", "path")
     }
@@ -165,16 +174,18 @@ def _rule(origin: str, told: Any) -> Rule:
     equals = _equals(origin, name, told.get("equals"))
     if not (lists["scope"] or lists["span"] or lists["has"] or lists["path"] or equals):
         raise _fault(origin, here, "fits every span: name a scope, a span, an attribute or a path")
-    facts = {fact: _listed(origin, f"{here}, fact {fact}", keys) for fact, keys in told.get("facts", {}).items()}
+    facts = {fact: _listed(origin, f"{here}, fact {fact}", keys) for fact, keys in tables["facts"].items()}
     whole = _listed(origin, f"{here}, whole", told.get("whole", []))
     for fact in (*facts, *whole):
         _one_of(origin, f"{here}, fact", fact, tuple(common_facts()))
+    if not isinstance(told.get("always_tries", False), bool):
+        raise _fault(origin, f"{here}, always_tries", "must be true or false")
     control = told.get("control")
     if control is not None or looks == "control":
         _one_of(origin, f"{here}, control", str(control), tuple(Control))
     return Rule(
         name=name, origin=origin, says=str(told.get("says", "")), looks=looks, equals=equals, facts=facts,
-        durations=durations, edges=tuple(_edges(origin, name, told.get("boundaries", {}), durations)), whole=whole,
+        durations=durations, edges=tuple(_edges(origin, name, tables["boundaries"], durations)), whole=whole,
         always_tries=bool(told.get("always_tries", False)), control=control, **lists,
     )  # fmt: skip
 

@@ -15,7 +15,7 @@ WITH machine AS (
   SELECT
     run, clock, coalesce(service, '') AS service,
     bool_or(looks = 'engine') AS is_engine,
-    bool_or(looks IN ('http', 'proxy', 'gateway')) AS is_server
+    bool_or(looks IN ('http', 'gateway')) AS is_server
   FROM look
   GROUP BY ALL
 )
@@ -26,7 +26,7 @@ SELECT
     WHEN looks = 'engine' THEN 'engine'
     -- A request that the engine's own HTTP layer refused has no engine span.
     WHEN looks = 'http' AND k.is_engine AND status_code >= 400 THEN 'engine'
-    WHEN looks IN ('http', 'proxy', 'gateway') AND NOT k.is_engine THEN 'gateway'
+    WHEN looks IN ('http', 'gateway') AND NOT k.is_engine THEN 'gateway'
     WHEN looks = 'call' AND NOT coalesce(k.is_server OR k.is_engine, false) THEN 'client'
   END AS role
 FROM look AS f

@@ -12,7 +12,7 @@ WITH ranked AS (
 SELECT s.* EXCLUDE (has_http, has_engine)
 FROM ranked AS s
 -- A gateway writes an HTTP server span and its own one for the same request: the HTTP span saw it whole.
-WHERE NOT (s.looks IN ('proxy', 'gateway') AND s.has_http)
+WHERE NOT (s.looks = 'gateway' AND s.has_http)
   AND NOT (s.role = 'engine' AND s.looks = 'http' AND s.has_engine)
   -- A framework's span around the client library's own: the inner one made the call.
   AND NOT (s.role = 'client' AND EXISTS (

@@ -72,7 +72,9 @@ def test_zeros_of_an_engine_pull_no_percentile_down(tmp_path: Path) -> None:
             f"SELECT low, n, unknown FROM percentile_at('ttft_engine', {q}) WHERE population = 'ok' AND {TOTAL}",
         )
         assert found == [(100.0 + 12 + max(1, -(-28 * q // 1)), 28, 12)]
-    assert rows(made, "SELECT subject, n FROM audit WHERE audit = 'implausible value'") == [("time_to_first_token", 12)]
+    assert rows(made, "SELECT subject, n FROM audit WHERE audit = 'implausible value'") == [
+        ("gen_ai.latency.time_to_first_token", 12)
+    ]
 
 
 def test_zeros_of_a_client_were_not_measured_and_are_pointed_out(tmp_path: Path) -> None:

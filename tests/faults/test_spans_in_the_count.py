@@ -145,7 +145,7 @@ def test_values_that_are_no_numbers_stay_in_the_count_and_out_of_percentiles(tmp
         f"SELECT n, unknown, p50, p999 FROM percentile WHERE metric = 'ttft_engine' AND population = 'ok' AND {TOTAL}",
     )
     assert found == [(8, 2, 100.0, 100.0)]
-    assert audited(made, "implausible value") == [("time_to_first_token", 2)]
+    assert audited(made, "implausible value") == [("gen_ai.latency.time_to_first_token", 2)]
     told = rows(
         made, "SELECT attributes ->> '$.\"gen_ai.latency.time_to_first_token\"' FROM span ORDER BY trace_id LIMIT 2"
     )

@@ -96,7 +96,7 @@ def test_a_zero_from_the_engine_means_not_measured(tmp_path: Path) -> None:
     spans = [engine_span(f"{i:032x}", i, start=i, ttft=0, queue=0, prefill=0, decode=0, tokens=5) for i in range(1, 4)]
     made = store(tmp_path, spans=spans, slo=[slo("ttft_engine", 50)])
     assert rows(made, f"SELECT n, good, unknown FROM attainment WHERE {TOTAL}") == [(3, 0, 3)]
-    assert rows(made, "SELECT sum(n) FROM audit WHERE audit = 'implausible value'") == [(12,)]
+    assert rows(made, "SELECT sum(n) FROM audit WHERE audit = 'implausible value'") == [(15,)]
 
 
 @pytest.mark.parametrize("value", [-48000.0, -1000.0])
@@ -105,7 +105,9 @@ def test_negative_queue_times_are_counted_and_not_used(tmp_path: Path, value: fl
     assert rows(made, "SELECT queue_low_ms, prefill_low_ms, ttft_engine_ms FROM request_metric") == [
         (None, 20.0, 100.0)
     ]
-    assert rows(made, "SELECT subject FROM audit WHERE audit = 'implausible value'") == [("time_in_queue",)]
+    assert rows(made, "SELECT subject FROM audit WHERE audit = 'implausible value'") == [
+        ("gen_ai.latency.time_in_queue",)
+    ]
 
 
 def test_an_answer_in_one_chunk_has_no_time_between_tokens(tmp_path: Path) -> None:

@@ -24,6 +24,9 @@ def section(evidence: Evidence) -> Section:
         tables.append(_refused(refused.rows, refused.sql))
     else:
         sub += " Nothing was refused."
+    if rules := evidence.ask("rule_file", columns="name, sha256, text").rows:
+        tables.append(_rules(rules, evidence.ask("rule_file", columns="name, sha256, text").sql))
+        sub += f" Spans were read by rules of {sentences.plural(len(rules), 'file')} before the built-in ones."
     empty = "" if answer.rows or evidence.facts.raw_files else "No file is listed for this run."
     return Section("files", "Files", heading(answer.rows, refused.rows), sub, tuple(tables), empty=empty)
 
@@ -121,3 +124,10 @@ def _refused(rows: tuple[Row, ...], sql: str) -> Table:
     )
     note = f"{numbers.count(len(rows) - MOST)} more are in summary.json." if len(rows) > MOST else ""
     return Table("table-refused", "Records that could not be taken", columns, body, sql, (), note)
+
+
+def _rules(rows: tuple[Row, ...], sql: str) -> Table:
+    columns = (Column("file", "name", numeric=False), Column("SHA-256", "sha256", numeric=False))
+    body = tuple((table.words(row["name"], kind="code"), _digest(row["sha256"])) for row in rows)
+    note = "Their text is in summary.json; FROM span_rule lists every rule that was tried."
+    return Table("table-rules", "Rules of spans that were added to the built-in ones", columns, body, sql, (), note)
