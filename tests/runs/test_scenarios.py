@@ -17,11 +17,12 @@ pytestmark = pytest.mark.shared
 
 UNTOLD = "no finish reason: cut, closed or cancelled cannot be told apart"
 AGAIN = "tried again; why is not recorded"
+Expected = dict[str, tuple[list[str], str | None]]
 NOTHING = "no span: the stream was never closed, and the span ends with it"
 
 # The outcomes of a scenario's attempts in order, and the reason where one cannot be seen as what it was.
 # retry429: 429, 429, 200; an instrumentation of the whole call shows one attempt and cannot show the tries inside it.
-CALLS = {
+CALLS: Expected = {
     "nonstream": (["ok"], None),
     "stream_usage": (["ok"], None),
     "stream_nousage": (["ok"], None),
@@ -33,7 +34,7 @@ CALLS = {
     "abandoned": ([], NOTHING),
     "acancel": (["cancelled"], None),
 }
-TRIES = CALLS | {
+TRIES: Expected = CALLS | {
     "stream_nousage": (["unresolved"], UNTOLD),
     "retry429": (["rejected", "rejected", "ok"], None),
     "timeout": (["timeout", "timeout"], None),
@@ -42,8 +43,8 @@ TRIES = CALLS | {
     "acancel": (["unresolved"], None),
 }
 # Its spans end OK however the stream ended.
-ENDS_OK = CALLS | {"cut": (["unresolved"], UNTOLD), "acancel": (["unresolved"], UNTOLD)}
-LITELLM = {
+ENDS_OK: Expected = CALLS | {"cut": (["unresolved"], UNTOLD), "acancel": (["unresolved"], UNTOLD)}
+LITELLM: Expected = {
     "cli-ok": (["ok"], None),
     "cli-stream": (["ok"], None),
     "cli-streamtp": (["ok"], None),
@@ -54,7 +55,7 @@ LITELLM = {
     "cli-cancel": (["ok"], None),
     "cli-badmodel": (["error"], None),
 }
-SGLANG = {
+SGLANG: Expected = {
     "1 ok": (["ok"], None),
     "2 remote traceparent": (["ok"], None),
     "3 chunked prefill": (["ok"], None),
@@ -62,7 +63,7 @@ SGLANG = {
     "5 queue_abort": (["rejected"], "ServiceUnavailable"),
     "6 client_abort": (["cancelled"], "Client disconnected"),
 }
-TABLE = {
+TABLE: dict[str, Expected] = {
     "genai": CALLS,
     "openinference": CALLS,
     "traceloop": ENDS_OK,
