@@ -6,11 +6,12 @@ SELECT
   count(*) FILTER (all_ok) / count(*) AS measured_share,
   pow(sum(ok_branches)::BIGINT / sum(branches)::BIGINT, branches) AS independent_share
 FROM fan_out
+WHERE counted
 GROUP BY run, branches;
 
 COMMENT ON VIEW fan_out_rate IS 'One row per run and number of required branches: the share of parents whose branches were all ok, measured and as independent branches would give it';
 COMMENT ON COLUMN fan_out_rate.branches IS 'Branches that each of these parents needs';
-COMMENT ON COLUMN fan_out_rate.parents IS 'Parents that need so many';
+COMMENT ON COLUMN fan_out_rate.parents IS 'Parents that need so many, and whose branches all count';
 COMMENT ON COLUMN fan_out_rate.all_ok IS 'Parents of which every required branch is ok';
 COMMENT ON COLUMN fan_out_rate.branch_share IS 'Share of their branches that are ok';
 COMMENT ON COLUMN fan_out_rate.measured_share IS 'Share of the parents of which every branch is';

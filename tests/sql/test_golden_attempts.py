@@ -99,3 +99,30 @@ def test_a_release_that_nobody_told_is_not_acknowledged_and_not_0(tmp_path: Path
     assert rows(made, "SELECT release_lag_ms, release_lag_why, release FROM cancellation") == [
         (None, "release not acknowledged", "closed, release not acknowledged")
     ]
+
+
+def test_a_forwarding_is_not_counted_from_what_the_engine_saw_on_its_own_clock(tmp_path: Path) -> None:
+    told = CANCELLED.replace("a cancel_seen 120 side=gateway", "a cancel_seen 3 side=engine").replace(
+        "side=engine", "side=engine clock=e"
+    )
+    made = store(tmp_path, lines(told))
+    assert rows(made, "SELECT forward_ms, dequeue_ms, release_ms, overrun_ms, overrun_why FROM cancellation") == [
+        (None, None, 5.0, None, "the engine's end was not recorded")
+    ]
+
+
+def test_branches_on_two_clocks_have_no_common_path(tmp_path: Path) -> None:
+    told = "\n".join(
+        f"b{i} arrived 0 parent=p side=engine clock=e{i}\nb{i} done 9 parent=p side=engine clock=e{i} outcome=ok"
+        for i in range(2)
+    )
+    made = store(tmp_path, lines(told))
+    assert rows(made, "SELECT branches, path_ms, whole_ms, path_why FROM fan_out") == [
+        (2, None, None, "different clocks")
+    ]
+
+
+def test_branches_of_the_warm_up_are_in_no_rate(tmp_path: Path) -> None:
+    made = store(tmp_path, lines(branches((0, 100), (0, 120)), phase="warmup"))
+    assert rows(made, "SELECT counted FROM fan_out") == [(False,)]
+    assert rows(made, "SELECT * FROM fan_out_rate") == []

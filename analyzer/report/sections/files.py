@@ -24,9 +24,10 @@ def section(evidence: Evidence) -> Section:
         tables.append(_refused(refused.rows, refused.sql))
     else:
         sub += " Nothing was refused."
-    if rules := evidence.ask("rule_file", columns="name, sha256, text").rows:
-        tables.append(_rules(rules, evidence.ask("rule_file", columns="name, sha256, text").sql))
-        sub += f" Spans were read by rules of {sentences.plural(len(rules), 'file')} before the built-in ones."
+    rules = evidence.ask("rule_file", columns="name, sha256", order="position")
+    if rules.rows:
+        tables.append(_rules(rules.rows, rules.sql))
+        sub += f" Spans were read by rules of {sentences.plural(len(rules.rows), 'file')} before the built-in ones."
     empty = "" if answer.rows or evidence.facts.raw_files else "No file is listed for this run."
     return Section("files", "Files", heading(answer.rows, refused.rows), sub, tuple(tables), empty=empty)
 
