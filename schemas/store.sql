@@ -222,9 +222,11 @@ CREATE TABLE boundary_policy (
   run      VARCHAR NOT NULL,
   boundary VARCHAR NOT NULL,
   owner    VARCHAR,
-  policy   VARCHAR
+  policy   VARCHAR,
+  unknown  VARCHAR
 );
 COMMENT ON TABLE boundary_policy IS 'Who owns a boundary and by which policy, as the manifest declares';
+COMMENT ON COLUMN boundary_policy.unknown IS 'Why the manifest says that the policy is not known';
 
 CREATE TABLE rank_bound (
   n         BIGINT NOT NULL,

@@ -14,6 +14,7 @@ store = click.option(
     metavar="FILE",
     help="The store; also ANALYZE_STORE.",
 )
+run = click.option("--run", metavar="NAME", help="Only this run.")
 as_json = click.option("--json", "json_wanted", is_flag=True, help="Print JSON.")
 rules = click.option(
     "--rules",

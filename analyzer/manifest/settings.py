@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise, permutations
 from typing import TYPE_CHECKING, Any, Literal
 
-from analyzer.manifest.model import declared
+from analyzer.manifest.model import declared, is_unknown
 from analyzer.manifest.times import offset_to_ns, seconds_to_ms, seconds_to_ns, to_ns
 from analyzer.vocabulary import Boundary
 
@@ -84,7 +84,7 @@ class Settings:
     population_select: tuple[tuple[str, str], ...]
     clock_relations: tuple[ClockRelation, ...]
     load_points: tuple[tuple[str, int, int], ...]
-    boundary_policies: tuple[tuple[str, str | None, str | None], ...]
+    boundary_policies: tuple[tuple[str, str | None, str | None, str | None], ...]
 
 
 def settings(manifest: Manifest) -> Settings:
@@ -120,7 +120,7 @@ def _settings(run: str, document: dict[str, Any]) -> Settings:
             (point["name"], to_ns(point["start"]), to_ns(point["end"]))
             for point in declared(measurement, "load_points") or []
         ),
-        boundary_policies=tuple(_policies(declared(measurement, "boundaries") or {})),
+        boundary_policies=tuple(_policies(measurement.get("boundaries") or {})),
     )
 
 
@@ -174,8 +174,11 @@ def _relations(relations: list[dict[str, Any]]) -> Iterator[ClockRelation]:
                 yield ClockRelation(a, b, relation["relation"], signed, error)
 
 
-def _policies(boundaries: dict[str, Any]) -> Iterator[tuple[str, str | None, str | None]]:
+def _policies(boundaries: dict[str, Any]) -> Iterator[tuple[str, str | None, str | None, str | None]]:
+    """Boundary, owner, policy, and why the policy is not known."""
     for boundary in Boundary:
-        said = declared(boundaries, boundary.value)
+        said = boundaries if is_unknown(boundaries) else boundaries.get(boundary.value)
         if said is not None:
-            yield boundary.value, declared(said, "owner"), declared(said, "policy")
+            policy: Any = said if is_unknown(said) else said.get("policy")
+            why = policy["unknown"] if is_unknown(policy) else None
+            yield boundary.value, declared(said, "owner"), None if why else policy, why

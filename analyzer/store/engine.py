@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import TracebackType
 
-LAYOUT = "6"
+LAYOUT = "7"
 # The oldest shell that must be able to open a store.
 STORAGE_VERSION = "v1.2.0"
 

@@ -50,7 +50,9 @@ SELECT run, audit, severity, subject, detail, n FROM audit_unplaced_line
 UNION ALL
 SELECT run, audit, severity, subject, detail, n FROM audit_clock_not_set
 UNION ALL
-SELECT run, audit, severity, subject, detail, n FROM audit_negative_slack;
+SELECT run, audit, severity, subject, detail, n FROM audit_negative_slack
+UNION ALL
+SELECT run, audit, severity, subject, detail, n FROM audit_clock_contradiction;
 
 COMMENT ON VIEW audit IS 'One row per finding: what may be wrong with the data or with what one reads into it; empty when healthy';
 COMMENT ON COLUMN audit.audit IS 'Which audit found it';

@@ -60,6 +60,8 @@ WITH base AS (
 ), told AS (
   SELECT
     attempt_id, run, stage, clock, owner, error_ns, to_client, start_ns, end_high_ns AS end_ns,
+    -- No longer than what the relation of its two clocks may be wrong by: it may as well not be there.
+    error_ns > 0 AND end_high_ns - start_ns <= error_ns AS within_error,
     coalesce(told_ms, CASE WHEN end_low_ns >= start_ns - error_ns THEN greatest((end_low_ns - start_ns - error_ns) / 1e6, 0) END) AS low_ms,
     coalesce(told_ms, CASE WHEN end_high_ns >= start_ns - error_ns THEN (end_high_ns - start_ns + error_ns) / 1e6 END) AS high_ms
   FROM interval_row
@@ -93,6 +95,7 @@ WITH base AS (
 ), rest AS (
   SELECT
     a.attempt_id, a.run, a.client_clock AS clock,
+    u.error_ms, u.error_ms > 0 AND (a.client_first_content_ns - a.client_sent_ns) / 1e6 - u.high_ms + u.slack_ms <= u.error_ms AS within_error,
     greatest((a.client_first_content_ns - a.client_sent_ns) / 1e6 - u.high_ms - u.error_ms, 0) AS low_ms,
     least((a.client_first_content_ns - a.client_sent_ns) / 1e6 - u.high_ms + u.slack_ms + u.error_ms,
           (a.client_first_content_ns - a.client_sent_ns) / 1e6) AS high_ms
@@ -106,12 +109,14 @@ SELECT
   -- A first token that is itself an arrival plus a stated duration makes what is counted from it derived.
   CASE WHEN k.low_ms < k.high_ms THEN 'bounded'
        WHEN k.stage = 'delivery' AND v.origin = 'span' THEN 'derived' ELSE 'measured' END AS evidence,
-  k.clock, k.owner, k.start_ns, k.end_ns
+  k.clock, k.owner, k.start_ns, k.end_ns, k.error_ns / 1e6 AS error_ms,
+  CASE WHEN k.within_error THEN 'indistinguishable from zero' END AS note
 FROM known AS k
 LEFT JOIN side_view AS v ON v.attempt_id = k.attempt_id AND v.side = 'engine'
 UNION ALL
 SELECT attempt_id, run, 'unattributed', CASE WHEN low_ms = high_ms THEN low_ms END, low_ms, high_ms,
-  CASE WHEN low_ms < high_ms THEN 'bounded' ELSE 'derived' END, clock, 'nobody', NULL, NULL
+  CASE WHEN low_ms < high_ms THEN 'bounded' ELSE 'derived' END, clock, 'nobody', NULL, NULL, error_ms,
+  CASE WHEN within_error THEN 'indistinguishable from zero' END
 FROM rest;
 
 COMMENT ON TABLE stage IS 'One row per attempt and stage; a bounded stage has no duration of its own but lies in [low_ms, high_ms]';
@@ -123,3 +128,5 @@ COMMENT ON COLUMN stage.owner IS 'Who answers for this wait';
 COMMENT ON COLUMN stage.evidence IS 'measured, derived or bounded';
 COMMENT ON COLUMN stage.start_ns IS 'Where it begins, on its clock; for a bounded stage the start of its longest extent';
 COMMENT ON COLUMN stage.end_ns IS 'Where it ends, on its clock';
+COMMENT ON COLUMN stage.error_ms IS 'Declared error of the relation of the two clocks that it was read from, part of low_ms and high_ms; 0 on one clock';
+COMMENT ON COLUMN stage.note IS 'indistinguishable from zero: no longer than that error';

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from building import TOTAL, Line, engine_span, lines, rows, slo, store
+from building import TOTAL, Line, engine_span, lines, rows, slo, span, store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,3 +78,14 @@ def test_a_time_in_seconds_is_compared_with_a_limit_in_milliseconds(tmp_path: Pa
     ]
     server = store(tmp_path / "engine", spans=[engine], slo=promises)
     assert rows(server, "SELECT state FROM request_slo WHERE slo = 'engine'") == [("bad",)]
+
+
+def test_seconds_under_one_key_and_milliseconds_under_another_are_one_time(tmp_path: Path) -> None:
+    seconds = engine_span("1" * 32, 1, start=0, ttft=1200, queue=100, prefill=1000, decode=300, tokens=5)
+    milliseconds = span(
+        "2" * 32, 2, service="frontend", scope="dynamo", kind=2, name="http-request", start=0, end=1500,
+        attributes={"ttft_ms": 1200, "x_request_id": "r-1", "uri": "/v1/chat/completions"},
+    )  # fmt: skip
+    made = store(tmp_path, spans=[seconds, milliseconds])
+    found = rows(made, "SELECT ttft_engine_ms, ttft_gateway_ms FROM attempt_metric ORDER BY 1 NULLS LAST")
+    assert found == [(1200.0, None), (None, 1200.0)]

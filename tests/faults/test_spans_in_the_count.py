@@ -110,7 +110,8 @@ def test_a_span_that_never_ended_has_no_duration_and_no_outcome(tmp_path: Path, 
     assert [n for _, n in audited(made, "no terminal event")] == [1]
 
 
-def test_a_server_that_seems_to_begin_before_its_client_keeps_its_duration(tmp_path: Path) -> None:
+def begun_first() -> list[Line]:
+    """A server on another host whose span begins 40 ms before its client's."""
     client = span(
         T1, 1, service="app", scope="x", kind=3, start=1000, end=1100, host="h1",
         attributes={"gen_ai.operation.name": "chat"},
@@ -118,10 +119,20 @@ def test_a_server_that_seems_to_begin_before_its_client_keeps_its_duration(tmp_p
     server = span(
         T1, 2, parent=1, service="gw", scope="fastapi", kind=2, start=960, end=1010, host="h2", attributes=ROUTE
     )
-    made = store(tmp_path, spans=[client, server])
+    return [client, server]
+
+
+def test_a_server_that_seems_to_begin_before_its_client_keeps_its_duration(tmp_path: Path) -> None:
+    made = store(tmp_path, spans=begun_first())
     assert rows(made, "SELECT sides FROM attempt") == [("client,gateway",)]
     assert rows(made, "SELECT e2e_ms, e2e_gateway_ms FROM attempt_metric") == [(100.0, 50.0)]
     assert rows(made, "SELECT related FROM request_timeline ORDER BY side") == [(True,), (False,)]
+
+
+def test_the_skew_of_a_server_that_seems_to_begin_first_is_told_and_applied_to_nothing(tmp_path: Path) -> None:
+    made = store(tmp_path, spans=begun_first())
+    assert rows(made, "SELECT clock_a, clock_b, low_ms, high_ms FROM clock_advice") == [("h1", "h2", -90.0, -40.0)]
+    assert rows(made, "SELECT start_ns % 10000000000 / 1e6 FROM span ORDER BY 1") == [(960.0,), (1000.0,)]
 
 
 def test_a_span_that_was_exported_twice_is_one_request(tmp_path: Path) -> None:

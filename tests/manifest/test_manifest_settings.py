@@ -88,7 +88,8 @@ def test_declared_values_come_through() -> None:
         measurement__tenant_keys=["team"],
         measurement__load_points=[{"name": "low", "start": "1", "end": "2"}],
         measurement__boundaries={
-            "done": {"owner": "gateway"},
+            "done": {"owner": "gateway", "policy": {"unknown": "not written down"}},
+            "started": {"unknown": "?"},
             "admitted": {"owner": {"unknown": "?"}, "policy": "queue of 128"},
         },
     )
@@ -100,7 +101,11 @@ def test_declared_values_come_through() -> None:
     assert (found.window_width_ns, found.warmup_ns) == (500_000_000, 30 * 10**9)
     assert (found.client_cancel, found.tenant_keys) == ("bad", ("team",))
     assert found.load_points == (("low", 1, 2),)
-    assert found.boundary_policies == (("admitted", None, "queue of 128"), ("done", "gateway", None))
+    assert found.boundary_policies == (
+        ("admitted", None, "queue of 128", None),
+        ("started", None, None, "?"),
+        ("done", "gateway", None, "not written down"),
+    )
 
 
 def test_promises_become_numbered_conditions_in_milliseconds() -> None:

@@ -73,5 +73,5 @@ def _row(row: Row) -> tuple[Cell, ...]:
         table.number(row["seen"]),
         table.number(row["missing"], kind="open"),
         table.words(row["evidence"]) if row["seen"] else table.words("not recorded", kind="dim"),
-        table.words(row["policy"], kind="prose"),
+        table.words(row["policy"], kind="prose") if row["policy"] else table.words(row["policy_state"], kind="dim"),
     )

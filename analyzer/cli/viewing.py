@@ -1,0 +1,88 @@
+"""`analyze clocks` and `analyze audit`: views that are looked at so often that they have a command."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from analyzer import diagnostics
+from analyzer.cli import options, printing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def _show(rows: list[dict[str, Any]], columns: Sequence[str], *, json_wanted: bool) -> None:
+    """Rows for a person in these columns, for a machine in all that the view has."""
+    names = list(rows[0]) if json_wanted and rows else list(columns)
+    printing.show(names, [[row[name] for name in names] for row in rows], json_wanted=json_wanted)
+
+
+@click.command()
+@options.store
+@options.run
+@options.as_json
+@click.pass_context
+def clocks(context: click.Context, store: str, run: str | None, json_wanted: bool) -> None:
+    """Show what the traffic itself says of the clocks that its sides were read from.
+
+    A request is sent before it arrives and its answer is given before it is seen: that bounds the offset of two clocks.
+    It is advice. Nothing is computed with it until an entry of artifact.clocks in the run's manifest declares it.
+
+    \b
+    Example:
+      analyze clocks
+    """
+    from analyzer.jobs import asking
+
+    rows = asking.clocks(store, run, context.obj)
+    columns = (
+        "run", "clock_a", "clock_b", "attempts", "low_ms", "high_ms", "offset_ms", "error_ms", "declared", "finding",
+    )  # fmt: skip
+    _show(rows, columns, json_wanted=json_wanted)
+    if not rows:
+        diagnostics.note("no attempt was seen on two clocks of one kind")
+    for row in rows:
+        if row["declared"] == "not declared" and row["entry"]:
+            diagnostics.note(f"an entry of artifact.clocks, if you believe it: {row['entry']}")
+
+
+@click.command()
+@click.option(
+    "--coverage", is_flag=True, help="Show instead which boundaries can be pointed to, and what was declared of them."
+)
+@options.store
+@options.run
+@options.as_json
+@click.pass_context
+def audit(context: click.Context, coverage: bool, store: str, run: str | None, json_wanted: bool) -> None:
+    """List what may be wrong with the data, or with what one reads into it; the worst first.
+
+    \b
+    Example:
+      analyze audit
+      analyze audit --coverage
+    """
+    from analyzer.jobs import asking
+
+    if coverage:
+        columns = (
+            "run",
+            "side",
+            "boundary",
+            "owner",
+            "seen",
+            "missing",
+            "evidence",
+            "handover",
+            "required_policy",
+            "policy",
+            "policy_state",
+        )
+        _show(asking.coverage(store, run, context.obj), columns, json_wanted=json_wanted)
+        return
+    rows = asking.audit(store, run, context.obj)
+    _show(rows, ("run", "severity", "audit", "subject", "n", "detail"), json_wanted=json_wanted)
+    if not rows:
+        diagnostics.note("no audit found anything")

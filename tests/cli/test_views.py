@@ -1,0 +1,66 @@
+"""The commands that print a view: what may be wrong, what may be subtracted, what can be pointed to."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from building import lines, write
+from running import analyze, refusal, well
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TOLD = """
+a sent 0
+a first_content 110
+a done 201 outcome=ok
+a arrived 41 side=gateway clock=g
+a done 239 side=gateway clock=g outcome=ok
+"""
+
+
+def ingested(work: Path, text: str = TOLD) -> None:
+    write(work / "log.jsonl", lines(text))
+    well("ingest", "log.jsonl", "--run", "night", cwd=work)
+
+
+def test_clocks_prints_the_bounds_and_offers_an_entry_that_a_manifest_takes(work: Path) -> None:
+    ingested(work)
+    ran = well("clocks", cwd=work)
+    (row,) = ran.rows
+    assert (row["clock_a"], row["clock_b"], row["low_ms"], row["high_ms"]) == ("c", "g", "38.0", "41.0")
+    (note,) = ran.notes
+    offered = json.loads(note.partition(": ")[2])
+    assert offered == {"clocks": ["c", "g"], "relation": "offset", "offset_ms": 39.5, "error_ms": 1.5}
+
+
+def test_clocks_of_a_run_on_one_side_says_that_there_is_nothing_to_compare(work: Path) -> None:
+    ingested(work, "a sent 0\na done 5 outcome=ok")
+    ran = well("clocks", "--json", cwd=work)
+    assert json.loads(ran.out) == []
+    assert ran.notes == ["no attempt was seen on two clocks of one kind"]
+
+
+def test_audit_lists_the_worst_first(work: Path) -> None:
+    ingested(work, TOLD + "b sent 5\nb done 1 outcome=ok")
+    severities = [row["severity"] for row in well("audit", cwd=work).rows]
+    assert severities[0] == "fault"
+    assert severities == sorted(severities, key=["fault", "warning", "note"].index)
+
+
+def test_audit_coverage_tells_what_was_seen_what_must_be_decided_there_and_whether_it_was_declared(work: Path) -> None:
+    ingested(work)
+    found = json.loads(well("audit", "--coverage", "--json", cwd=work).out)
+    (arrived,) = [row for row in found if (row["side"], row["boundary"]) == ("gateway", "arrived")]
+    assert (arrived["seen"], arrived["missing"], arrived["owner"]) == (1, 0, "gateway")
+    assert (arrived["handover"], arrived["required_policy"]) == ("edge to admission", "quota and deadline check")
+    assert (arrived["policy"], arrived["policy_state"]) == (None, "not declared")
+    places = [row["place"] for row in found]
+    assert places == sorted(places)
+
+
+def test_a_run_that_is_not_there_is_named_with_those_that_are(work: Path) -> None:
+    ingested(work)
+    for command in ("audit", "clocks"):
+        assert "has no run 'day'; it has night" in refusal(analyze(command, "--run", "day", cwd=work), 2)
