@@ -144,11 +144,17 @@ CREATE TABLE run_setting (
   window_width_ns BIGINT,
   warmup_ns       BIGINT,
   client_cancel   VARCHAR NOT NULL,
+  max_attempts    BIGINT,
+  retry_budget_share DOUBLE,
+  retry_idempotent   BOOLEAN,
   entry           VARCHAR,
   unit            VARCHAR NOT NULL,
   manifest        VARCHAR
 );
 COMMENT ON TABLE run_setting IS 'One row per run: how its manifest, or the defaults, say that it is to be counted';
+COMMENT ON COLUMN run_setting.max_attempts IS 'Attempts that a request may have, the first included, as declared';
+COMMENT ON COLUMN run_setting.retry_budget_share IS 'Retries as a share of requests that are allowed, as declared';
+COMMENT ON COLUMN run_setting.retry_idempotent IS 'Whether a repeated request is declared to be safe';
 COMMENT ON COLUMN run_setting.manifest IS 'Name of the manifest that declares these settings; NULL for the defaults';
 
 CREATE TABLE tenant_key (

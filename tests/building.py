@@ -48,8 +48,10 @@ def write(path: Path, rows: Iterable[Line]) -> Path:
 def declare(folder: Path, raw: Iterable[str], *, name: str = "r", **measurement: Any) -> Path:
     """A manifest beside the raw files: `measurement` as given, everything else unknown."""
     clocks = measurement.pop("clocks", None)
+    workload = measurement.pop("workload", {})
     document = manifest.skeleton({"name": name, "artifact.raw": [{"path": path} for path in raw]})
     document["measurement"] |= measurement
+    document["workload"] |= workload
     if clocks:
         document["artifact"]["clocks"] = clocks
     path = folder / f"{name}.json"

@@ -303,7 +303,8 @@ def _apply(store: Store, declared: manifest.Settings, name: str | None = None, l
         {
             "run_setting": [
                 (run, declared.why or None, declared.window_start_ns, declared.window_end_ns, declared.window_width_ns,
-                 declared.warmup_ns, declared.client_cancel, declared.entry, declared.population_unit, name),
+                 declared.warmup_ns, declared.client_cancel, declared.max_attempts, declared.retry_budget_share,
+                 declared.retry_idempotent, declared.entry, declared.population_unit, name),
             ],
             "tenant_key": [(run, place, key) for place, key in enumerate(declared.tenant_keys)],
             "length_bin": [(run, b.dimension, b.bin, b.low, b.high) for b in declared.length_bins],

@@ -75,6 +75,9 @@ class Settings:
     window_width_ns: int | None
     warmup_ns: int | None
     client_cancel: str
+    max_attempts: int | None
+    retry_budget_share: float | None
+    retry_idempotent: bool | None
     entry: str | None
     population_unit: str
     tenant_keys: tuple[str, ...]
@@ -108,6 +111,11 @@ def _settings(run: str, document: dict[str, Any]) -> Settings:
         window_width_ns=_duration_ns(measurement, "window", "width_s"),
         warmup_ns=_duration_ns(measurement, "warmup", "duration_s"),
         client_cancel=declared(measurement, "failure_rules", "client_cancel") or "interval",
+        max_attempts=1
+        if (retry := declared(document, "workload", "retry")) == "none"
+        else declared(retry, "max_attempts"),
+        retry_budget_share=declared(retry, "budget_share"),
+        retry_idempotent=declared(retry, "idempotent"),
         entry=declared(measurement, "population", "entry"),
         population_unit=declared(measurement, "population", "unit") or "request",
         tenant_keys=tuple(declared(measurement, "tenant_keys") or TENANT_KEYS),

@@ -52,7 +52,19 @@ SELECT run, audit, severity, subject, detail, n FROM audit_clock_not_set
 UNION ALL
 SELECT run, audit, severity, subject, detail, n FROM audit_negative_slack
 UNION ALL
-SELECT run, audit, severity, subject, detail, n FROM audit_clock_contradiction;
+SELECT run, audit, severity, subject, detail, n FROM audit_clock_contradiction
+UNION ALL
+SELECT run, audit, severity, subject, detail, n FROM audit_retry_past_deadline
+UNION ALL
+SELECT run, audit, severity, subject, detail, n FROM audit_retry_backoff
+UNION ALL
+SELECT run, audit, severity, subject, detail, n FROM audit_retry_over_budget
+UNION ALL
+SELECT run, audit, severity, subject, detail, n FROM audit_retry_not_idempotent
+UNION ALL
+SELECT run, audit, severity, subject, detail, n FROM audit_no_overload_gate
+UNION ALL
+SELECT run, audit, severity, subject, detail, n FROM audit_serialized;
 
 COMMENT ON VIEW audit IS 'One row per finding: what may be wrong with the data or with what one reads into it; empty when healthy';
 COMMENT ON COLUMN audit.audit IS 'Which audit found it';

@@ -33,7 +33,7 @@ WITH branch AS (
 )
 SELECT
   j.run, j.parent_request AS request_id, p.request_id IS NOT NULL AS parent_seen, p.outcome, j.branches, j.ok_branches,
-  j.ok_branches = j.branches AS all_ok, j.counted, j.last_branch,
+  j.ok_branches = j.branches AS all_ok, coalesce(p.counted, j.counted) AS counted, j.last_branch,
   CASE WHEN j.untimed = 0 AND k.clocks = 1 THEN j.path_ns / 1e6 END AS path_ms,
   CASE WHEN j.untimed = 0 AND k.clocks = 1 THEN j.whole_ns / 1e6 END AS whole_ms,
   CASE WHEN j.untimed > 0 THEN 'not recorded' WHEN k.clocks > 1 THEN 'different clocks' END AS path_why
@@ -46,7 +46,7 @@ COMMENT ON COLUMN fan_out.parent_seen IS 'Whether the request itself is in the d
 COMMENT ON COLUMN fan_out.branches IS 'Branches that it needs';
 COMMENT ON COLUMN fan_out.ok_branches IS 'Of those, ok';
 COMMENT ON COLUMN fan_out.all_ok IS 'Whether all of them are';
-COMMENT ON COLUMN fan_out.counted IS 'Whether the run''s numbers are about every one of these branches';
+COMMENT ON COLUMN fan_out.counted IS 'Whether the run''s numbers are about it: about the request itself where it is in the data, else about every one of its branches';
 COMMENT ON COLUMN fan_out.last_branch IS 'The branch that ended last';
 COMMENT ON COLUMN fan_out.path_ms IS 'Time in which at least one branch was at work: the slowest of parallel ones, the sum of serial ones, overlaps once, ms';
 COMMENT ON COLUMN fan_out.whole_ms IS 'From the first branch''s start to the last one''s end, waiting between them included, ms';

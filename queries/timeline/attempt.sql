@@ -62,6 +62,7 @@ SELECT
   coalesce(c.correct, g.correct, e.correct) AS correct,
   coalesce(c.deadline_ms, g.deadline_ms, e.deadline_ms) AS deadline_ms,
   coalesce(c.retry_of, g.retry_of, e.retry_of) AS retry_of,
+  coalesce(c.idempotency_key, g.idempotency_key, e.idempotency_key) AS idempotency_key,
   coalesce(c.parent_request, g.parent_request, e.parent_request) AS parent_request,
   coalesce(c.required, g.required, e.required, true) AS required,
   coalesce(c.fact_conflicts, 0) + coalesce(g.fact_conflicts, 0) + coalesce(e.fact_conflicts, 0) AS fact_conflicts,

@@ -49,6 +49,8 @@ WITH ordered AS (
       ELSE true END AS entered,
     n.outcome, n.decided_by, n.failure_class, n.error_type, n.status_code, coalesce(n.model, g.any_model) AS model, coalesce(n.revision, g.any_revision) AS revision, n.worker, n.correct, n.streamed,
     n.input_tokens, n.output_tokens, n.deadline_ms, n.sides,
+    -- A user asked for the parent; where that is in the data its branches are no demand of their own.
+    b.request_id IS NOT NULL AS is_branch,
     coalesce(g.load_point, l.load_point) AS point,
     CASE
       WHEN g.phase IS NOT NULL THEN g.phase
@@ -63,6 +65,7 @@ WITH ordered AS (
   JOIN run AS w ON w.run = g.run
   JOIN started AS s ON s.run = g.run
   JOIN attempt AS n ON n.attempt_id = g.answer_id
+  LEFT JOIN gathered AS b ON b.run = g.run AND b.request_id = g.parent_request AND b.request_id <> g.request_id
   LEFT JOIN load_point_range AS l ON l.run = g.run AND g.arrived_ns >= l.start_ns AND g.arrived_ns < l.end_ns
 ), selected AS (
   SELECT
@@ -90,9 +93,10 @@ SELECT
   i.bin AS input_bin, o.bin AS output_bin,
   s.window_start_ns, utc_second(s.window_start_ns) AS window_start,
   s.offered,
-  s.offered AND s.inside_window AND s.entered AND s.chosen AND (s.phase_chosen OR s.shown_phase = 'measured') AS counted,
+  s.offered AND NOT s.is_branch AND s.inside_window AND s.entered AND s.chosen AND (s.phase_chosen OR s.shown_phase = 'measured') AS counted,
   CASE
     WHEN NOT s.offered THEN 'not seen by the ' || s.side || ' side, which heads the run'
+    WHEN s.is_branch THEN 'a branch of a request that is in the data itself'
     WHEN NOT s.inside_window AND s.arrived_ns IS NULL THEN 'no time that places it in the declared window'
     WHEN NOT s.inside_window THEN 'arrived outside the declared window'
     WHEN NOT s.entered THEN 'did not get as far as the declared entry point: ' || s.entry

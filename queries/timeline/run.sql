@@ -20,7 +20,8 @@ WITH seen AS (
 SELECT
   n.run, r.why, coalesce(s.attempts, 0) AS attempts,
   s.outermost AS side, coalesce(r.entry, 'offered') AS entry, coalesce(r.unit, 'request') AS unit, coalesce(r.client_cancel, 'interval') AS client_cancel,
-  r.window_start_ns, r.window_end_ns, coalesce(r.window_width_ns, 60000000000) AS window_width_ns, r.warmup_ns
+  r.window_start_ns, r.window_end_ns, coalesce(r.window_width_ns, 60000000000) AS window_width_ns, r.warmup_ns,
+  r.max_attempts, r.retry_budget_share, r.retry_idempotent
 FROM named AS n
 LEFT JOIN seen AS s ON s.run = n.run
 LEFT JOIN run_setting AS r ON r.run = n.run;
@@ -35,3 +36,6 @@ COMMENT ON COLUMN run.window_start_ns IS 'Start of the declared window, inclusiv
 COMMENT ON COLUMN run.window_end_ns IS 'End of the declared window, exclusive';
 COMMENT ON COLUMN run.window_width_ns IS 'Width of the windows that numbers are split by; 60 s when not declared';
 COMMENT ON COLUMN run.warmup_ns IS 'How long after the start the traffic counts as warm-up';
+COMMENT ON COLUMN run.max_attempts IS 'Attempts that a request may have, the first included, as declared';
+COMMENT ON COLUMN run.retry_budget_share IS 'Retries as a share of requests that are allowed, as declared';
+COMMENT ON COLUMN run.retry_idempotent IS 'Whether a repeated request is declared to be safe';

@@ -54,7 +54,7 @@ WITH grouped AS (
     coalesce(max(w.boundaries), 0) AS boundaries,
     min(g.repeat) AS repeat, min(g.load_point) AS load_point, min(g.phase) AS phase, min(g.tenant) AS tenant,
     min(g.route) AS route, min(g.region) AS region, min(g.model) AS model, min(g.revision) AS revision, min(g.worker) AS worker,
-    min(g.deadline_ms) AS deadline_ms, min(g.retry_of) AS retry_of, bool_and(g.streamed) AS streamed,
+    min(g.deadline_ms) AS deadline_ms, min(g.retry_of) AS retry_of, min(g.idempotency_key) AS idempotency_key, bool_and(g.streamed) AS streamed,
     min(g.stop_reason) AS stop_reason, max(g.status_code) AS status_code, min(g.error_type) AS error_type,
     bool_and(g.correct) AS correct, max(g.input_tokens) AS input_tokens, sum(g.output_tokens)::BIGINT AS output_tokens,
     sum(g.reasoning_tokens)::BIGINT AS reasoning_tokens, max(g.cached_tokens) AS cached_tokens,

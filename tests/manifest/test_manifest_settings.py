@@ -40,6 +40,11 @@ def test_what_is_unknown_takes_the_default() -> None:
     assert {(owner, policy, bool(why)) for _, owner, policy, why in found.boundary_policies} == {(None, None, True)}
 
 
+def test_a_client_that_does_not_retry_has_one_attempt_a_request() -> None:
+    found = settings_with(workload__retry="none")
+    assert (found.max_attempts, found.retry_budget_share) == (1, None)
+
+
 def test_the_default_bins_are_short_and_long() -> None:
     assert default_settings("r").length_bins == (
         LengthBin("input", "short", 0, 512),
@@ -87,6 +92,7 @@ def test_declared_values_come_through() -> None:
         },
         measurement__warmup={"duration_s": 30},
         measurement__failure_rules={"client_cancel": "bad"},
+        workload__retry={"max_attempts": 3, "budget_share": 0.2},
         measurement__tenant_keys=["team"],
         measurement__load_points=[{"name": "low", "start": "1", "end": "2"}],
         measurement__boundaries={
@@ -101,6 +107,7 @@ def test_declared_values_come_through() -> None:
     assert found.window_end_ns == 1796033700000000001
     assert (found.window_width_ns, found.warmup_ns) == (500_000_000, 30 * 10**9)
     assert (found.client_cancel, found.tenant_keys) == ("bad", ("team",))
+    assert (found.max_attempts, found.retry_budget_share) == (3, 0.2)
     assert found.load_points == (("low", 1, 2),)
     assert found.boundary_policies == (
         ("admitted", None, "queue of 128", None),

@@ -126,3 +126,12 @@ def test_branches_of_the_warm_up_are_in_no_rate(tmp_path: Path) -> None:
     made = store(tmp_path, lines(branches((0, 100), (0, 120)), phase="warmup"))
     assert rows(made, "SELECT counted FROM fan_out") == [(False,)]
     assert rows(made, "SELECT * FROM fan_out_rate") == []
+
+
+def test_branches_of_a_request_that_is_in_the_data_are_no_demand_of_their_own(tmp_path: Path) -> None:
+    made = store(tmp_path, lines("p sent 0\np done 810 outcome=ok\n" + branches((0, 100), (0, 120), (0, 800))))
+    assert rows(made, "SELECT offered, attempts FROM ledger WHERE load_point = '(all)'") == [(1, 1)]
+    assert rows(made, "SELECT DISTINCT not_counted_why FROM request WHERE NOT counted") == [
+        ("a branch of a request that is in the data itself",)
+    ]
+    assert rows(made, "SELECT parent_seen, outcome, counted, path_ms FROM fan_out") == [(True, "ok", True, 800.0)]
