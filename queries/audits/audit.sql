@@ -64,7 +64,15 @@ SELECT run, audit, severity, subject, detail, n FROM audit_retry_not_idempotent
 UNION ALL
 SELECT run, audit, severity, subject, detail, n FROM audit_no_overload_gate
 UNION ALL
-SELECT run, audit, severity, subject, detail, n FROM audit_serialized;
+SELECT run, audit, severity, subject, detail, n FROM audit_serialized
+UNION ALL
+SELECT run, audit, severity, subject, detail, n FROM audit_traffic_state
+UNION ALL
+SELECT run, audit, severity, subject, detail, n FROM audit_cold_in_window
+UNION ALL
+SELECT run, audit, severity, subject, detail, n FROM audit_drain
+UNION ALL
+SELECT run, audit, severity, subject, detail, n FROM audit_probe_failed;
 
 COMMENT ON VIEW audit IS 'One row per finding: what may be wrong with the data or with what one reads into it; empty when healthy';
 COMMENT ON COLUMN audit.audit IS 'Which audit found it';
