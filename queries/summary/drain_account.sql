@@ -1,16 +1,20 @@
 -- What became of the attempts that were in flight when a worker began to drain.
 CREATE VIEW drain_account AS
-WITH drain AS (
+WITH turn AS (
+  SELECT run, worker, clock, clock_kind, control, start_ns,
+    lead(start_ns) OVER (PARTITION BY run, coalesce(worker, ''), clock, clock_kind ORDER BY start_ns) AS next_ns
+  FROM control_event
+  WHERE control IN ('ready', 'drain')
+), drain AS (
   SELECT
     d.run, d.worker, d.clock, d.clock_kind, d.start_ns AS drain_ns,
-    -- The end of the time that they are given, else the end of the worker.
+    -- The end of the time that they are given, else the end of the worker; what follows a later ready or drain is another's.
     min(b.start_ns) FILTER (b.control = 'grace') AS grace_ns, min(b.start_ns) FILTER (b.control IN ('stop', 'kill')) AS stop_ns,
     arg_min(b.control, b.start_ns) FILTER (b.control IN ('stop', 'kill')) AS ended_by
-  FROM control_event AS d
+  FROM turn AS d
   LEFT JOIN control_event AS b ON b.run = d.run AND b.clock = d.clock AND b.clock_kind = d.clock_kind AND b.start_ns >= d.start_ns
     AND (b.worker IS NULL OR d.worker IS NULL OR b.worker = d.worker) AND b.control IN ('grace', 'stop', 'kill')
-    AND NOT EXISTS (SELECT 1 FROM control_event AS n WHERE n.run = d.run AND n.clock = d.clock AND n.control IN ('ready', 'drain')
-      AND n.worker IS NOT DISTINCT FROM d.worker AND n.start_ns > d.start_ns AND n.start_ns < b.start_ns)
+    AND (d.next_ns IS NULL OR b.start_ns <= d.next_ns)
   WHERE d.control = 'drain'
   GROUP BY d.run, d.worker, d.clock, d.clock_kind, d.start_ns
 ), bounded AS (
