@@ -68,6 +68,17 @@ class Outcome(StrEnum):
     UNRESOLVED = "unresolved"
 
 
+class FailureClass(StrEnum):
+    """What a failure is put down to."""
+
+    OVERLOAD = "overload"
+    RESOURCE_EXHAUSTION = "resource_exhaustion"
+    DEPENDENCY = "dependency"
+    BAD_REVISION = "bad_revision"
+    CLIENT = "client"
+    UNKNOWN = "unknown"
+
+
 class Evidence(StrEnum):
     """How a boundary or a stage is known."""
 

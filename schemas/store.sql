@@ -321,6 +321,27 @@ COMMENT ON COLUMN span_pattern.equal_place IS 'Place of that attribute among the
 COMMENT ON COLUMN span_pattern.equal_value IS 'Pattern of its value';
 COMMENT ON COLUMN span_pattern.path IS 'Pattern of the HTTP path';
 
+CREATE TABLE failure_rule (
+  rule          INTEGER NOT NULL,
+  name          VARCHAR NOT NULL,
+  origin        VARCHAR NOT NULL,
+  says          VARCHAR,
+  failure_class VARCHAR NOT NULL,
+  outcome       VARCHAR,
+  status_low    INTEGER,
+  status_high   INTEGER,
+  error         VARCHAR
+);
+COMMENT ON TABLE failure_rule IS 'One row per way in which a failed attempt fits a rule of failures: all that is not NULL must hold, and the rule with the lowest number counts';
+COMMENT ON COLUMN failure_rule.rule IS 'Number of the rule';
+COMMENT ON COLUMN failure_rule.name IS 'Name of the rule';
+COMMENT ON COLUMN failure_rule.origin IS 'The file that states it';
+COMMENT ON COLUMN failure_rule.says IS 'What is to be known of it';
+COMMENT ON COLUMN failure_rule.failure_class IS 'What such a failure is put down to';
+COMMENT ON COLUMN failure_rule.status_low IS 'HTTP status, from';
+COMMENT ON COLUMN failure_rule.status_high IS 'HTTP status, to, inclusive';
+COMMENT ON COLUMN failure_rule.error IS 'Pattern, in small letters, of the type of the error';
+
 CREATE TABLE span_event_edge (
   rule     INTEGER NOT NULL,
   boundary VARCHAR NOT NULL,

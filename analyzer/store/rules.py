@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from analyzer import resources
 from analyzer.errors import UsageFault
+from analyzer.store import failure_rules
 from analyzer.vocabulary import Boundary, Control
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ BUILT_IN = (
     "vllm", "sglang", "tensorrt_llm", "triton", "tgi", "dynamo", "llm_d", "envoy_ai_gateway", "litellm", "clients",
     "http",
 )  # fmt: skip
+FAILURES = "failures"
 KINDS = ("internal", "server", "client", "producer", "consumer", "unspecified")
 LOOKS = ("engine", "gateway", "http", "call", "try", "part", "control", "agent", "aside")
 UNITS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1, "text": 0}
@@ -197,17 +199,25 @@ def common_facts() -> dict[str, tuple[str, ...]]:
     return {fact: tuple(keys) for fact, keys in told.items()}
 
 
-def parse(text: str, origin: str) -> list[Rule]:
-    """The rules of one file. UsageFault says in a sentence what is wrong with it."""
+def _load(text: str, origin: str) -> dict[str, Any]:
     try:
         told = tomllib.loads(text)
     except tomllib.TOMLDecodeError as fault:
         raise UsageFault(f"{origin} is no TOML: {fault}", "docs/rules.md says what a rule file holds") from fault
-    if strange := sorted(told.keys() - {"rule"}):
+    if strange := sorted(told.keys() - {"rule", "failure"}):
         raise _fault(origin, "the file", f"has the unknown key {strange[0]}")
+    if not told.get("rule") and not told.get("failure"):
+        raise _fault(origin, "the file", "holds no [[rule]] and no [[failure]]")
+    return told
+
+
+def parse(text: str, origin: str) -> list[Rule]:
+    """The rules of one file for reading spans. UsageFault says in a sentence what is wrong with the file."""
+    told = _load(text, origin)
     found = told.get("rule", [])
-    if not isinstance(found, list) or not found:
-        raise _fault(origin, "the file", "holds no [[rule]]")
+    if not isinstance(found, list):
+        raise _fault(origin, "rule", "must be written as [[rule]]")
+    failure_rules.rows(told.get("failure", []), origin, 1)
     return [_rule(origin, one) for one in found]
 
 
@@ -222,7 +232,7 @@ def built_in() -> tuple[Rule, ...]:
 @cache
 def fingerprint() -> str:
     """The text of the built-in rules: a store derived by others is made again."""
-    return "".join(resources.text("schemas", "rules", f"{name}.toml") for name in ("common", *BUILT_IN))
+    return "".join(resources.text("schemas", "rules", f"{name}.toml") for name in ("common", *BUILT_IN, FAILURES))
 
 
 # -- as SQL -----------------------------------------------------------------------------------------------------
@@ -410,7 +420,17 @@ def _script(files: tuple[tuple[str, str], ...]) -> str:
             ),
         ),
     )
-    return "\n".join((*tables, *macros.all()))
+    return "\n".join((*tables, _insert("failure_rule", _failure_rows(files)), *macros.all()))
+
+
+def _failure_rows(files: tuple[tuple[str, str], ...]) -> Iterator[failure_rules.Row]:
+    """A user's rules of failures before the built-in ones, numbered in the order in which they are tried."""
+    own = f"{FAILURES}.toml"
+    first = 1
+    for name, text in (*files, (own, resources.text("schemas", "rules", own))):
+        told = _load(text, name).get("failure", [])
+        yield from failure_rules.rows(told, name, first)
+        first += len(told)
 
 
 def fill(con: duckdb.DuckDBPyConnection) -> None:

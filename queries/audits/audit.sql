@@ -72,7 +72,13 @@ SELECT run, audit, severity, subject, detail, n FROM audit_cold_in_window
 UNION ALL
 SELECT run, audit, severity, subject, detail, n FROM audit_drain
 UNION ALL
-SELECT run, audit, severity, subject, detail, n FROM audit_probe_failed;
+SELECT run, audit, severity, subject, detail, n FROM audit_probe_failed
+UNION ALL
+SELECT run, audit, severity, subject, detail, n FROM audit_bad_revision
+UNION ALL
+SELECT run, audit, severity, subject, detail, n FROM audit_backpressure
+UNION ALL
+SELECT run, audit, severity, subject, detail, n FROM audit_state_not_released;
 
 COMMENT ON VIEW audit IS 'One row per finding: what may be wrong with the data or with what one reads into it; empty when healthy';
 COMMENT ON COLUMN audit.audit IS 'Which audit found it';

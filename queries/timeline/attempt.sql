@@ -2,7 +2,8 @@
 CREATE TABLE attempt AS
 WITH client AS (SELECT * FROM side_view WHERE side = 'client'),
 gateway AS (SELECT * FROM side_view WHERE side = 'gateway'),
-engine AS (SELECT * FROM side_view WHERE side = 'engine')
+engine AS (SELECT * FROM side_view WHERE side = 'engine'),
+joined AS (
 SELECT
   n.attempt_id, n.run,
   coalesce(c.repeat, g.repeat, e.repeat) AS repeat,
@@ -46,15 +47,7 @@ SELECT
   coalesce(c.outcome, g.outcome, e.outcome, 'unresolved') AS outcome,
   CASE WHEN c.outcome IS NOT NULL THEN 'client' WHEN g.outcome IS NOT NULL THEN 'gateway'
        WHEN e.outcome IS NOT NULL THEN 'engine' END AS decided_by,
-  CASE
-    WHEN coalesce(c.outcome, g.outcome, e.outcome, 'unresolved') IN ('ok', 'unresolved', 'unsent') THEN NULL
-    WHEN coalesce(c.outcome, g.outcome, e.outcome) = 'rejected' THEN 'overload'
-    WHEN coalesce(c.outcome, g.outcome, e.outcome) = 'cancelled' THEN 'client'
-    WHEN regexp_matches(lower(coalesce(c.error_type, g.error_type, e.error_type, '')), 'outofmemory|oom|allocation') THEN 'resource_exhaustion'
-    WHEN coalesce(c.status_code, g.status_code, e.status_code) IN (502, 504) THEN 'dependency'
-    WHEN coalesce(c.status_code, g.status_code, e.status_code) BETWEEN 400 AND 499 THEN 'client'
-    ELSE 'unknown'
-  END AS failure_class,
+  NULL::VARCHAR AS failure_class,
   coalesce(c.error_type, g.error_type, e.error_type) AS error_type,
   coalesce(c.status_code, g.status_code, e.status_code) AS status_code,
   coalesce(c.stop_reason, g.stop_reason, e.stop_reason) AS stop_reason,
@@ -70,7 +63,20 @@ SELECT
 FROM attempt_name AS n
 LEFT JOIN client AS c ON c.attempt_id = n.attempt_id
 LEFT JOIN gateway AS g ON g.attempt_id = n.attempt_id
-LEFT JOIN engine AS e ON e.attempt_id = n.attempt_id;
+LEFT JOIN engine AS e ON e.attempt_id = n.attempt_id
+), sign AS (
+  SELECT DISTINCT outcome, status_code, error_type FROM joined WHERE outcome NOT IN ('ok', 'unresolved', 'unsent')
+), classed AS (
+  SELECT s.outcome, s.status_code, s.error_type, coalesce(arg_min(f.failure_class, f.rule), 'unknown') AS failure_class
+  FROM sign AS s
+  LEFT JOIN failure_rule AS f ON (f.outcome IS NULL OR f.outcome = s.outcome)
+    AND (f.status_low IS NULL OR s.status_code BETWEEN f.status_low AND f.status_high)
+    AND (f.error IS NULL OR lower(s.error_type) LIKE f.error ESCAPE '\')
+  GROUP BY s.outcome, s.status_code, s.error_type
+)
+SELECT j.* REPLACE (c.failure_class AS failure_class)
+FROM joined AS j
+LEFT JOIN classed AS c ON c.outcome = j.outcome AND c.status_code IS NOT DISTINCT FROM j.status_code AND c.error_type IS NOT DISTINCT FROM j.error_type;
 
 COMMENT ON TABLE attempt IS 'One row per attempt, the sides that saw it joined; <side>_<boundary>_ns is on that side''s clock and NULL where it was not recorded or is only bounded';
 COMMENT ON COLUMN attempt.token_basis IS 'Whose count output_tokens is: the engine''s, the gateway''s, the usage that the client was told (client), or the client''s own count of the text';
