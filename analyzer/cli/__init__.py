@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from analyzer import __version__, diagnostics
-from analyzer.cli import asking, ingesting, manifests, reporting, verifying, viewing
+from analyzer.cli import asking, exporting, ingesting, manifests, reporting, verifying, viewing
 from analyzer.errors import AnalyzerError, ExitCode, SourceError, UsageFault
 
 if TYPE_CHECKING:
@@ -108,5 +108,6 @@ for command in (
     manifests.freeze,
     manifests.seal,
     reporting.report,
+    exporting.export,
 ):
     main.add_command(command)

@@ -66,6 +66,19 @@ def _raise_as_ours(fault: BaseException, path: Path) -> None:
         ) from fault
 
 
+@contextmanager
+def _as_query_error(what: str) -> Iterator[None]:
+    """Raise what the database says of a user's SQL as one line."""
+    try:
+        yield
+    except duckdb.InterruptException:
+        raise
+    except duckdb.Error as fault:
+        lines = [line.strip() for line in str(fault).splitlines() if line.strip()]
+        hint = next((line for line in lines[1:] if line.startswith(("Did you mean", "Candidate"))), "")
+        raise QueryError(f"{what} does not run: {lines[0]}", hint) from fault
+
+
 class Store:
     """One open store file. Use as a context manager.
 
@@ -210,7 +223,7 @@ class Store:
         """Column names and rows of each statement of a user's. QueryError says what the database says, in one line."""
         if self._trace:
             self._trace(text)
-        try:
+        with _as_query_error("the query"):
             statements = self._con.extract_statements(text)
             if not statements:
                 raise QueryError("there is no query in it", "write one, such as 'FROM percentile'")
@@ -218,13 +231,33 @@ class Store:
             for statement in statements:
                 cursor = self._con.execute(statement)
                 answers.append(([column[0] for column in cursor.description or ()], cursor.fetchall()))
-        except duckdb.InterruptException:
-            raise
-        except duckdb.Error as fault:
-            lines = [line.strip() for line in str(fault).splitlines() if line.strip()]
-            hint = next((line for line in lines[1:] if line.startswith(("Did you mean", "Candidate"))), "")
-            raise QueryError(f"the query does not run: {lines[0]}", hint) from fault
         return answers
+
+    def batches(
+        self, query: str, parameters: Mapping[str, Any] | None = None, size: int = 10_000
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        """Rows of a query of our own, some at a time; the store may be asked nothing else until all are read."""
+        if self._trace:
+            self._trace(query)
+        cursor = self._con.execute(query, parameters)
+        while rows := cursor.fetchmany(size):
+            yield rows
+
+    def keep(self, name: str, query: str, parameters: Mapping[str, Any] | None = None, *, users: str = "") -> None:
+        """Put the rows of a query into a table of this connection's own, which a store open to be read may have too.
+
+        `users` names the part of it that a user wrote: QueryError says in one line what is wrong with that.
+        """
+        made = f"CREATE OR REPLACE TEMP TABLE {name} AS\n{query}"
+        if self._trace:
+            self._trace(made)
+        if not users:
+            self._con.execute(made, parameters)
+            return
+        with _as_query_error(users):
+            if len(self._con.extract_statements(made)) != 1:
+                raise QueryError(f"{users} is more than one condition", "leave the semicolon out")
+            self._con.execute(made, parameters)
 
     def definition(self, name: str) -> str:
         """The SQL that defines a view or stored table."""
