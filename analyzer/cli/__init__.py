@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from analyzer import __version__, diagnostics
-from analyzer.cli import asking, exporting, ingesting, manifests, reporting, verifying, viewing
+from analyzer.cli import asking, exporting, ingesting, manifests, reporting, timelines, verifying, viewing
 from analyzer.errors import AnalyzerError, ExitCode, SourceError, UsageFault
 
 if TYPE_CHECKING:
@@ -102,6 +102,7 @@ for command in (
     ingesting.ingest,
     ingesting.sources,
     asking.sql,
+    timelines.timeline,
     viewing.audit,
     viewing.clocks,
     manifests.manifest,

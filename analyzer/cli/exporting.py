@@ -39,8 +39,8 @@ def export(
 
     \b
     Example:
-      analyze export --perfetto run.json
-      analyze export --perfetto slow.json --run night-7 --where "outcome = 'timeout'" --limit 100
+      analyze export --perfetto night-7.trace.json
+      analyze export --perfetto slow.trace.json --run night-7 --where "outcome = 'timeout'" --limit 100
       analyze export --perfetto - --request req-17 | gzip > req-17.json.gz
     """
     if target == "-" and json_wanted:

@@ -64,10 +64,14 @@ def plain(text: str) -> None:
 
 def as_json(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Rows as a JSON array of objects."""
-    listed = [dict(zip(names, map(machine, row), strict=True)) for row in rows]
+    document([dict(zip(names, row, strict=True)) for row in rows])
+
+
+def document(value: Any) -> None:
+    """A value, its inner ones too, as JSON."""
     # JSON has escapes of its own for what the terminal's encoding lacks; Python's would not be JSON.
     is_utf8 = codecs.lookup(_encoding()).name == "utf-8"
-    _write(json.dumps(listed, ensure_ascii=not is_utf8, indent=1, allow_nan=False) + "\n")
+    _write(json.dumps(machine(value), ensure_ascii=not is_utf8, indent=1, allow_nan=False) + "\n")
 
 
 def as_csv(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

@@ -44,6 +44,7 @@ WITH account AS (
 )
 SELECT
   run, request_id, attempt, attempt_id, side, place, clock, shift_ns IS NOT NULL AS related, error_ns / 1e6 AS error_ms,
+  zero_ns - coalesce(shift_ns, 0) AS zero_ns,
   (start_ns + coalesce(shift_ns, 0) - zero_ns) / 1e6 AS start_ms,
   (first_ns + coalesce(shift_ns, 0) - zero_ns) / 1e6 AS first_ms,
   (end_ns + coalesce(shift_ns, 0) - zero_ns) / 1e6 AS end_ms,
@@ -58,3 +59,4 @@ COMMENT ON COLUMN request_timeline.error_ms IS 'Declared error of the relation o
 COMMENT ON COLUMN request_timeline.start_ms IS 'Sent (or scheduled), or arrived, ms';
 COMMENT ON COLUMN request_timeline.first_ms IS 'First content, or the engine''s first token, ms; NULL where it was not recorded';
 COMMENT ON COLUMN request_timeline.end_ms IS 'The end that this side saw, ms';
+COMMENT ON COLUMN request_timeline.zero_ns IS 'Where 0 lies on this clock, ns';

@@ -15,7 +15,7 @@ WITH base AS (
     NULL::DOUBLE AS told_ms, 0 AS to_client
   FROM base
   UNION ALL
-  SELECT attempt_id, run, 'edge', coalesce(gateway_clock, engine_clock), CASE WHEN has_gateway THEN 'gateway' ELSE 'engine' END,
+  SELECT attempt_id, run, 'edge', CASE WHEN has_gateway THEN gateway_clock ELSE engine_clock END, CASE WHEN has_gateway THEN 'gateway' ELSE 'engine' END,
     entry_ns,
     CASE WHEN gateway_admitted_ns IS NOT NULL THEN gateway_admitted_ns
          WHEN has_gateway THEN greatest(coalesce(engine_admitted_ns, engine_admitted_low_ns) + engine_to_gateway_ns, entry_ns)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SAMPLES = Path(__file__).parents[2] / "sample_traces"
 COMMANDS = [
-    [], ["ingest"], ["sources"], ["sources", "suggest"], ["sources", "verify"], ["sources", "crosswalk"], ["sql"], ["audit"], ["clocks"], ["manifest"], ["manifest", "new"], ["freeze"], ["seal"], ["report"], ["export"],
+    [], ["ingest"], ["sources"], ["sources", "suggest"], ["sources", "verify"], ["sources", "crosswalk"], ["sql"], ["timeline"], ["audit"], ["clocks"], ["manifest"], ["manifest", "new"], ["freeze"], ["seal"], ["report"], ["export"],
 ]  # fmt: skip
 # Everything that a store says of its requests, as one number a table.
 CONTENT = """
