@@ -22,6 +22,8 @@ def verify(file: str, trace: Callable[[str], None] | None) -> list[tuple[Any, ..
     Raises SourceError when no source knows the file, EvidenceError when its tool has left no figures.
     """
     path = Path(file)
+    if path.is_dir():
+        raise SourceError(f"{file} is a folder, and a run of a tool is one file", "name the file of its rows in it")
     with (
         tempfile.TemporaryDirectory() as folder,
         Store(Path(folder) / "verify.duckdb", create=True, trace=trace) as store,

@@ -21,6 +21,7 @@ VIEWS = (
     "attainment",
     "audit",
     "boundary_coverage",
+    "failure_class_count",
     "goodput",
     "ledger",
     "outcome_count",

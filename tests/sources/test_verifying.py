@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from analyzer.errors import EvidenceError
+from analyzer.errors import EvidenceError, SourceError
 from analyzer.jobs import verifying
 
 if TYPE_CHECKING:
@@ -64,3 +64,10 @@ def test_guidellms_weighted_percentiles_are_those_of_its_file(shared_data: Path)
     assert found["mean"] == (pytest.approx(9.037084746779056), pytest.approx(9.037084746779056, rel=1e-6))
     assert found["p50"] == (pytest.approx(8.925688677820666), pytest.approx(8.925688677820666, rel=1e-6))
     assert found["p99"] == (pytest.approx(11.407006171441846), pytest.approx(11.407006171441846, rel=1e-6))
+
+
+def test_a_folder_is_answered_with_what_to_name_instead(tmp_path: Path) -> None:
+    with pytest.raises(SourceError) as refused:
+        verifying.verify(str(tmp_path), None)
+    assert "is a folder" in str(refused.value)
+    assert "name the file of its rows" in str(refused.value)

@@ -9,6 +9,7 @@ from analyzer.report.section import Section
 from analyzer.report.sections.promise import ledger_row
 from analyzer.report.strata import ONE_SPLIT, by_stratum, strata
 from analyzer.report.table import Cell, Column, Table
+from analyzer.vocabulary import EVERY
 
 if TYPE_CHECKING:
     from analyzer.report.evidence import Evidence, Row
@@ -25,7 +26,8 @@ def section(evidence: Evidence) -> Section:
         )
     sub = "Every request that was offered, by how it ended; the parts sum to the whole."
     data = {"parts": _parts(ledger), "offered": ledger["offered"]}
-    return Section("outcomes", "Outcomes", heading(ledger), sub, (_table(evidence),), template="outcomes", data=data)
+    tables = (_table(evidence), *_failures(evidence))
+    return Section("outcomes", "Outcomes", heading(ledger), sub, tables, template="outcomes", data=data)
 
 
 def heading(ledger: Row) -> str:
@@ -94,4 +96,43 @@ def _row(name: Cell, row: Row, occurring: list[str]) -> tuple[Cell, ...]:
         table.number(row["attempts"]),
         table.share(row["ok_share"]),
         table.share(row["ok_ci_low"], row["ok_ci_high"]),
+    )
+
+
+def _failures(evidence: Evidence) -> tuple[Table, ...]:
+    """What the failures are put down to, with the first thing to do; no table where nothing failed."""
+    answer = evidence.ask("failure_class_count", load_point=EVERY)
+    if not answer.rows:
+        return ()
+    columns = (
+        Column("class", "failure_class", numeric=False),
+        Column("requests", "requests"),
+        Column("attempts", "attempts"),
+        Column("most common", "most_common", numeric=False),
+        Column("signal", "signal", numeric=False),
+        Column("first action", "first_action", numeric=False),
+    )
+    rows = sorted(answer.rows, key=lambda row: (-row["requests"], -row["attempts"], row["failure_class"]))
+    body = tuple(
+        (
+            table.words(row["failure_class"].replace("_", " ")),
+            table.number(row["requests"]),
+            table.number(row["attempts"]),
+            table.words(row["most_common"]),
+            table.words(row["signal"], kind="prose"),
+            table.words(row["first_action"], kind="prose"),
+        )
+        for row in rows
+    )
+    note = "A timeout alone does not tell what was waited for: it is unknown unless a rule of failures says more."
+    return (
+        Table(
+            "table-failures",
+            "Failures by class, in requests that ended so and attempts that failed so",
+            columns,
+            body,
+            answer.sql,
+            ("failure_class_count", "failure_action"),
+            note if any(row["failure_class"] == "unknown" for row in rows) else "",
+        ),
     )
