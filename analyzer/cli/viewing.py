@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+# Enough to see of which kind a finding is.
+_SHOWN = 3
+
+
 def _show(rows: list[dict[str, Any]], columns: Sequence[str], *, json_wanted: bool) -> None:
     """Rows for a person in these columns, for a machine in all that the view has."""
     names = list(rows[0]) if json_wanted and rows else list(columns)
@@ -52,12 +56,15 @@ def clocks(context: click.Context, store: str, run: str | None, json_wanted: boo
 @click.option(
     "--coverage", is_flag=True, help="Show instead which boundaries can be pointed to, and what was declared of them."
 )
+@click.option("--all", "every", is_flag=True, help=f"Print each finding, not only the first {_SHOWN} of a kind.")
 @options.store
 @options.run
 @options.as_json
 @click.pass_context
-def audit(context: click.Context, coverage: bool, store: str, run: str | None, json_wanted: bool) -> None:
+def audit(context: click.Context, coverage: bool, every: bool, store: str, run: str | None, json_wanted: bool) -> None:
     """List what may be wrong with the data, or with what one reads into it; the worst first.
+
+    Of findings of one kind the first few are printed, and how many there are; --all and --json print each.
 
     \b
     Example:
@@ -83,6 +90,11 @@ def audit(context: click.Context, coverage: bool, store: str, run: str | None, j
         _show(asking.coverage(store, run, context.obj), columns, json_wanted=json_wanted)
         return
     rows = asking.audit(store, run, context.obj)
-    _show(rows, ("run", "severity", "audit", "subject", "n", "detail"), json_wanted=json_wanted)
+    shown = [row for row in rows if every or json_wanted or row["finding"] <= _SHOWN]
+    _show(shown, ("run", "severity", "audit", "subject", "n", "detail"), json_wanted=json_wanted)
+    for row in shown:
+        if row["finding"] == _SHOWN < row["findings"] and not (every or json_wanted):
+            more = row["findings"] - _SHOWN
+            diagnostics.note(f"{more:,} more of {row['run']}: {row['audit']} ({row['severity']}); --all prints them")
     if not rows:
         diagnostics.note("no audit found anything")

@@ -49,9 +49,14 @@ def clocks(store_path: str, run: str | None, trace: Callable[[str], None] | None
 
 
 def audit(store_path: str, run: str | None, trace: Callable[[str], None] | None) -> Rows:
-    """Findings, the worst first (`audit`)."""
+    """Findings, the worst first (`audit`), each with how many of its kind there are and which of them it is."""
+    kind = "PARTITION BY run, severity, audit"
     worst_first = "CASE severity WHEN 'fault' THEN 1 WHEN 'warning' THEN 2 ELSE 3 END"
-    return _of_run(store_path, "audit", f"run, {worst_first}, audit, subject, detail", run, trace)
+    view = (
+        f"(SELECT *, count(*) OVER ({kind}) AS findings,"
+        f" row_number() OVER ({kind} ORDER BY n DESC, subject, detail) AS finding FROM audit)"
+    )
+    return _of_run(store_path, view, f"run, {worst_first}, audit, finding", run, trace)
 
 
 def coverage(store_path: str, run: str | None, trace: Callable[[str], None] | None) -> Rows:

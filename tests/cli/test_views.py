@@ -64,3 +64,17 @@ def test_a_run_that_is_not_there_is_named_with_those_that_are(work: Path) -> Non
     ingested(work)
     for command in ("audit", "clocks"):
         assert "has no run 'day'; it has night" in refusal(analyze(command, "--run", "day", cwd=work), 2)
+
+
+def test_of_many_findings_of_a_kind_the_first_three_stand_for_the_rest_unless_all_are_asked_for(work: Path) -> None:
+    ingested(work, "\n".join(f"r{i} sent 0\nr{i} done 5 outcome=ok tenant=a\nr{i} sent 0 tenant=b" for i in range(9)))
+    (kind,) = {
+        row["audit"]
+        for row in well("audit", "--all", cwd=work).rows
+        if int(row["n"]) == 1 and row["subject"].startswith("r")
+    }
+    some, every = well("audit", cwd=work), well("audit", "--all", cwd=work)
+    assert len([row for row in some.rows if row["audit"] == kind]) == 3
+    assert len([row for row in every.rows if row["audit"] == kind]) == 9
+    assert any(note.startswith(f"6 more of night: {kind}") for note in some.notes)
+    assert len([row for row in json.loads(well("audit", "--json", cwd=work).out) if row["audit"] == kind]) == 9
