@@ -20,10 +20,11 @@ WITH told AS (
   FROM event_observation
 ), halved AS (
   -- A prefill and a decode on different workers are two spans of one output: its tokens are those of the half that ended last.
-  SELECT s.*, rule_stages(rule, durations)['first_chunk_ns'] IS NOT NULL OR has_chunk AS chunk_seen,
+  SELECT s.*, g.agent_span_id, rule_stages(rule, durations)['first_chunk_ns'] IS NOT NULL OR has_chunk AS chunk_seen,
     side = 'engine' AND room IS NOT NULL AND
-      row_number() OVER (PARTITION BY run, trace_id, side, room ORDER BY end_ns DESC NULLS LAST, observation_id) > 1 AS is_half
+      row_number() OVER (PARTITION BY s.run, s.trace_id, side, room ORDER BY end_ns DESC NULLS LAST, observation_id) > 1 AS is_half
   FROM span_observation AS s
+  LEFT JOIN span_agent AS g ON g.run = s.run AND g.trace_id = s.trace_id AND g.span_id = s.span_id
 ), spanned AS (
   SELECT
     observation_id,
@@ -32,7 +33,7 @@ WITH told AS (
       WHEN side = 'engine' AND response_id IS NOT NULL
       THEN concat_ws('|', run, trace_id, coalesce(parent_span_id, ''), start_ns, response_id) ELSE observation_id END AS view_id,
     run, side, 'span' AS origin, request_id, NULL AS attempt, tried_in, try_number, trace_id, span_id, try_span_id, parent_span_id,
-    response_id, source_file, clock, 'wall' AS clock_kind, NULL AS parent_request, true AS required, NULL AS repeat,
+    response_id, source_file, clock, 'wall' AS clock_kind, trace_id || '/' || agent_span_id AS parent_request, true AS required, NULL AS repeat,
     NULL AS load_point, NULL AS phase, tenant, route, NULL AS region, model, NULL AS revision,
     coalesce(worker, CASE WHEN side = 'engine' THEN service END) AS worker, deadline_ms, NULL AS retry_of, NULL AS idempotency_key, streamed,
     stop_reason, status_code, coalesce(error_type, CASE WHEN tried_in IS NOT NULL AND coalesce(status_code, 0) < 400 AND status <> 'error' THEN 'tried again; why is not recorded'

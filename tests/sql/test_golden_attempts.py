@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from building import lines, rows, store
+from building import lines, rows, span, store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -135,3 +135,41 @@ def test_branches_of_a_request_that_is_in_the_data_are_no_demand_of_their_own(tm
         ("a branch of a request that is in the data itself",)
     ]
     assert rows(made, "SELECT parent_seen, outcome, counted, path_ms FROM fan_out") == [(True, "ok", True, 800.0)]
+
+
+def test_calls_within_the_run_of_an_agent_are_its_branches_with_one_critical_path(tmp_path: Path) -> None:
+    """Two calls at once, a step of the agent's own, and a third call inside a tool: 800 of 1,500 ms and then 200."""
+    trace = "a" * 32
+    operation = "gen_ai.operation.name"
+
+    def made_by(number: int, parent: int, start: float, end: float) -> dict[str, object]:
+        return span(
+            trace,
+            number,
+            parent=parent,
+            service="app",
+            scope="app",
+            kind=3,
+            start=start,
+            end=end,
+            attributes={operation: "chat", "gen_ai.request.model": "m"},
+        )
+
+    agent = span(
+        trace, 1, service="app", scope="app", kind=1, start=0, end=1500, attributes={operation: "invoke_agent"}
+    )
+    tool = span(
+        trace,
+        2,
+        parent=1,
+        service="app",
+        scope="app",
+        kind=1,
+        start=1000,
+        end=1400,
+        attributes={operation: "execute_tool"},
+    )
+    made = store(tmp_path, spans=[agent, tool, made_by(3, 1, 0, 100), made_by(4, 1, 0, 800), made_by(5, 2, 1100, 1300)])
+    query = "SELECT request_id, parent_seen, branches, all_ok, path_ms, whole_ms FROM fan_out"
+    assert rows(made, query) == [(f"{trace}/{1:016x}", False, 3, True, 1000.0, 1300.0)]
+    assert rows(made, "SELECT offered FROM ledger WHERE load_point = '(all)'") == [(3,)]
