@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from typing import Any
 
@@ -10,6 +11,7 @@ import click
 from analyzer.cli import options, printing
 
 _WIDTH = 32
+_WIDE = 160
 
 
 def _ms(row: dict[str, Any]) -> str | None:
@@ -93,13 +95,14 @@ def timeline(context: click.Context, request: str, store: str, run: str | None, 
         printing.plain("\n")
         names = list(found.attempts[0])
         printing.show(names, [[row[name] for name in names] for row in found.attempts])
-    drawn = sys.stdout.isatty()
+    # Broken over lines, a bar tells nothing.
+    drawn = sys.stdout.isatty() and shutil.get_terminal_size().columns >= _WIDE
     whole = max((row["until_ms"] or row["at_ms"] or 0 for row in found.entries if row["related"]), default=0)
-    columns = ("attempt", "at_ms", "side", "entry", "what", "wait_ms", "owner", "clock", "evidence", "note")
+    columns = ("attempt", "at_ms", "side", "entry", "what", "wait_ms", "owner", "clock", "evidence", "origin", "note")
     rows = [
         [
             row["attempt"], _at(row), row["side"], row["entry"], row["what"], _ms(row), row["owner"], row["clock"],
-            row["evidence"], row["note"], *([_bar(row, whole)] if drawn else []),
+            row["evidence"], row["origin"], row["note"], *([_bar(row, whole)] if drawn else []),
         ]
         for row in found.entries
     ]  # fmt: skip

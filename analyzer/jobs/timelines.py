@@ -56,7 +56,8 @@ def of(store_path: str, request: str, run: str | None, trace: Callable[[str], No
     with asking.derived(store_path, trace) as store:
         found = store.fetch(_REQUEST, (request, asking.run_named(store, run)))
         if not found:
-            raise UsageFault(f"the store has no request {request!r}", _near(store, request))
+            where = f"run {run} has" if run else "the store has"
+            raise UsageFault(f"{where} no request {request!r}", _near(store, request))
         if len(found) > 1:
             runs = ", ".join(row["run"] for row in found)
             raise UsageFault(f"request {request!r} is in several runs: {runs}", "name one with --run")
@@ -65,9 +66,13 @@ def of(store_path: str, request: str, run: str | None, trace: Callable[[str], No
 
 
 def _near(store: Store, request: str) -> str:
-    """What may have been meant: a part of an id is what one remembers."""
+    """What may have been meant: another run's, or a part of an id, which is what one remembers."""
+    elsewhere = store.fetch("SELECT run FROM request WHERE request_id = $1 ORDER BY 1", (request,))
+    if elsewhere:
+        return "it is in " + ", ".join(row["run"] for row in elsewhere)
     rows = store.fetch(
-        "SELECT DISTINCT request_id FROM request WHERE contains(request_id, $1) OR contains($1, request_id)"
+        "SELECT DISTINCT request_id FROM request WHERE length($1) > 2 AND contains(request_id, $1)"
+        " OR length(request_id) > 2 AND contains($1, request_id)"
         " OR request_id = (SELECT min(request_id) FROM attempt WHERE trace_id = lower($1)) ORDER BY 1 LIMIT 3",
         (request,),
     )

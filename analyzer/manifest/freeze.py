@@ -53,7 +53,7 @@ def freeze(manifest: Manifest, *, now: datetime, post_hoc: str | None = None) ->
     if post_hoc is None:
         raise DriftError(
             f"{manifest.path}: the contract has changed since frozen ({before[:12]}, now {after[:12]})",
-            "put it back, or give a post-hoc reason, which every report will print",
+            'put it back, or say why with --post-hoc "WHY", which every report will print',
         )
     if not post_hoc.strip():
         raise UsageFault(f"{manifest.path}: the post-hoc reason is empty", "say in a sentence why it changed")

@@ -12,7 +12,7 @@ SELECT
 FROM attempt_kind AS a
 JOIN run AS w ON w.run = a.run
 JOIN keyed AS k ON k.run = a.run
-WHERE a.kind <> 'first' AND a.before_outcome <> 'rejected' AND NOT a.same_key
+WHERE a.kind <> 'first' AND a.worked_before AND NOT a.same_key
   AND (w.retry_idempotent = false OR k.has_keys AND coalesce(w.retry_idempotent, false) = false)
 GROUP BY a.run, a.kind, w.retry_idempotent;
 

@@ -7,6 +7,8 @@ SELECT
   o.worked AS n
 FROM occupancy AS o
 WHERE o.peak_working = 1 AND o.peak_in_flight > 1 AND o.worked >= 5
+  -- A stream is short beside the wait for it: only where one or the other was nearly always on its way it says something.
+  AND (o.side = 'engine' OR o.busy_share > 0.8)
   -- An engine's own record is nearer than what its answers look like.
   AND (o.side = 'engine' OR NOT EXISTS (SELECT 1 FROM occupancy AS e WHERE e.run = o.run AND e.side = 'engine' AND e.worked > 0) AND o.side = 'client');
 

@@ -5,8 +5,8 @@ WITH base AS (
     r.run, r.request_id, r.load_point, r.tenant, r.input_bin, r.output_bin, r.window_start, r.window_start_ns,
     r.outcome, r.correct, r.counted, r.attempts,
     r.first_sent_ns, r.first_scheduled_ns, r.first_gateway_ns, n.gateway_first_content_ns, n.gateway_done_ns, n.client_first_content_ns, n.client_first_content_low_ns, n.client_first_content_high_ns, n.client_first_answer_ns, n.client_done_ns,
-    CASE WHEN r.first_clock IS DISTINCT FROM n.client_clock THEN 'different clocks' END AS clock_why,
-    CASE WHEN r.first_gateway_clock IS DISTINCT FROM n.gateway_clock THEN 'different clocks' END AS gateway_clock_why,
+    CASE WHEN r.first_clock IS DISTINCT FROM n.client_clock OR r.first_clock_kind IS DISTINCT FROM n.client_clock_kind THEN 'different clocks' END AS clock_why,
+    CASE WHEN r.first_gateway_clock IS DISTINCT FROM n.gateway_clock OR r.first_gateway_clock_kind IS DISTINCT FROM n.gateway_clock_kind THEN 'different clocks' END AS gateway_clock_why,
     m.* EXCLUDE (run, request_id)
   FROM request AS r
   JOIN attempt AS n ON n.attempt_id = r.answer_id

@@ -8,29 +8,32 @@ WITH seen AS (
     -- Work that goes on after the answer (an end that is told late) would move the bound: tokens come first. The last
     -- token may have no text, so that the last content may be older than it.
     CASE WHEN outcome = 'ok' THEN coalesce(greatest(engine_first_token_ns - client_first_content_ns, engine_last_token_ns - client_done_ns),
-      engine_first_token_ns - client_first_content_ns, engine_last_token_ns - client_done_ns, engine_done_ns - client_done_ns) END AS at_least_ns
+      engine_first_token_ns - client_first_content_ns, engine_last_token_ns - client_done_ns) END AS at_least_ns,
+    CASE WHEN outcome = 'ok' THEN engine_done_ns - client_done_ns END AS ends_ns
   FROM attempt
   UNION ALL
   SELECT
     run, attempt_id, 'client', client_clock, client_clock_kind, 'gateway', gateway_clock, gateway_clock_kind,
     gateway_arrived_ns - client_sent_ns,
-    CASE WHEN outcome = 'ok' THEN coalesce(gateway_first_content_ns - client_first_content_ns, gateway_done_ns - client_done_ns) END
+    CASE WHEN outcome = 'ok' THEN gateway_first_content_ns - client_first_content_ns END, CASE WHEN outcome = 'ok' THEN gateway_done_ns - client_done_ns END
   FROM attempt
   UNION ALL
   SELECT
     run, attempt_id, 'gateway', gateway_clock, gateway_clock_kind, 'engine', engine_clock, engine_clock_kind,
     engine_arrived_ns - gateway_arrived_ns,
-    CASE WHEN outcome = 'ok' THEN coalesce(engine_first_token_ns - gateway_first_content_ns, engine_done_ns - gateway_done_ns) END
+    CASE WHEN outcome = 'ok' THEN engine_first_token_ns - gateway_first_content_ns END, CASE WHEN outcome = 'ok' THEN engine_done_ns - gateway_done_ns END
   FROM attempt
 ), bounded AS (
   SELECT
     run, clock_a, clock_b, kind_a AS clock_kind, min(side_a) AS side_a, min(side_b) AS side_b,
     count(DISTINCT attempt_id) AS attempts,
-    max(at_least_ns) AS low_ns, min(at_most_ns) AS high_ns,
-    arg_max(attempt_id, {'ns': at_least_ns, 'id': attempt_id}) FILTER (at_least_ns IS NOT NULL) AS low_from,
+    -- A server's record may end after its answer: its end bounds the offset only where no token does, and proves nothing.
+    coalesce(max(at_least_ns), max(ends_ns)) AS low_ns, min(at_most_ns) AS high_ns, CASE WHEN max(at_least_ns) IS NOT NULL THEN 'token' ELSE 'end' END AS low_by,
+    coalesce(arg_max(attempt_id, {'ns': at_least_ns, 'id': attempt_id}) FILTER (at_least_ns IS NOT NULL),
+      arg_max(attempt_id, {'ns': ends_ns, 'id': attempt_id}) FILTER (ends_ns IS NOT NULL)) AS low_from,
     arg_min(attempt_id, {'ns': at_most_ns, 'id': attempt_id}) FILTER (at_most_ns IS NOT NULL) AS high_from
   FROM seen
-  WHERE kind_a = kind_b AND kind_a <> 'duration' AND coalesce(at_most_ns, at_least_ns) IS NOT NULL
+  WHERE kind_a = kind_b AND kind_a <> 'duration' AND coalesce(at_most_ns, at_least_ns, ends_ns) IS NOT NULL
   GROUP BY run, clock_a, clock_b, kind_a
 ), step AS (
   SELECT run, clock, max(step_ms) AS step_ms FROM clock_resolution GROUP BY run, clock
@@ -53,9 +56,10 @@ SELECT
   low_ns / 1e6 AS low_ms, high_ns / 1e6 AS high_ms,
   CASE WHEN low_ns <= high_ns THEN middle_ns / 1e6 END AS offset_ms,
   CASE WHEN low_ns <= high_ns THEN greatest(high_ns - middle_ns, middle_ns - low_ns) / 1e6 END AS error_ms,
-  low_from, high_from, declared, declared_ns / 1e6 AS declared_ms, declared_error_ns / 1e6 AS declared_error_ms,
+  low_by, low_from, high_from, declared, declared_ns / 1e6 AS declared_ms, declared_error_ns / 1e6 AS declared_error_ms,
   CASE
     WHEN low_ns IS NULL OR high_ns IS NULL THEN 'bounded on one side only'
+    WHEN low_by = 'end' AND (low_ns > high_ns OR declared_ns + declared_error_ns < low_ns) THEN 'cannot tell: a server''s record may end after its answer'
     WHEN low_ns > high_ns + step_ns THEN 'no offset fits every request: one of the clocks drifts or was set, or a time is not what its name says'
     WHEN declared_ns + declared_error_ns + step_ns < low_ns OR declared_ns - declared_error_ns - step_ns > high_ns THEN 'contradicts what is taken for true'
     WHEN low_ns > high_ns THEN 'too coarse to tell'
@@ -78,6 +82,7 @@ COMMENT ON COLUMN clock_advice.low_ms IS 'What clock_b reads minus what clock_a 
 COMMENT ON COLUMN clock_advice.high_ms IS 'At most this, as a request was sent before it arrived, ms';
 COMMENT ON COLUMN clock_advice.offset_ms IS 'The middle of the bounds, if one offset can fit all attempts, ms';
 COMMENT ON COLUMN clock_advice.error_ms IS 'Give or take this, ms';
+COMMENT ON COLUMN clock_advice.low_by IS 'What the lower bound rests on: a token that was seen later, or only the end of the server''s record';
 COMMENT ON COLUMN clock_advice.low_from IS 'The attempt that gives the lower bound';
 COMMENT ON COLUMN clock_advice.high_from IS 'The attempt that gives the upper bound';
 COMMENT ON COLUMN clock_advice.declared IS 'What the manifest says of the two: same machine, offset, not declared; or that they are one clock';

@@ -15,11 +15,12 @@ WITH way AS (
     -- At most this much of the excess can lie elsewhere than on the way.
     g.part = 'unattributed' AND g.excess_low_ms > coalesce(g.other_high_ms, 0) AND 2 * (g.high_ms - n.network_low_ms) < g.excess_low_ms AS on_the_way,
     CASE WHEN g.about = 'first content'
-      THEN CASE w.side WHEN 'client' THEN m.ttft_ms WHEN 'gateway' THEN m.ttft_gateway_ms ELSE m.ttft_engine_ms END
-      ELSE CASE w.side WHEN 'client' THEN m.e2e_ms WHEN 'gateway' THEN m.e2e_gateway_ms ELSE m.e2e_engine_ms END END AS total_ms,
+      THEN CASE w.side WHEN 'client' THEN coalesce(m.ttft_scheduled_ms, m.ttft_ms) WHEN 'gateway' THEN m.ttft_gateway_ms ELSE m.ttft_engine_ms END
+      -- A wait in the client counts where there was a schedule.
+      ELSE CASE w.side WHEN 'client' THEN m.e2e_ms + coalesce(m.client_queue_high_ms, 0) WHEN 'gateway' THEN m.e2e_gateway_ms ELSE m.e2e_engine_ms END END AS total_ms,
     CASE WHEN g.about = 'first content'
-      THEN CASE w.side WHEN 'client' THEN 'ttft' WHEN 'gateway' THEN 'ttft_gateway' ELSE 'ttft_engine' END
-      ELSE CASE w.side WHEN 'client' THEN 'e2e' WHEN 'gateway' THEN 'e2e_gateway' ELSE 'e2e_engine' END END AS metric
+      THEN CASE w.side WHEN 'client' THEN CASE WHEN m.ttft_scheduled_ms IS NOT NULL THEN 'ttft_scheduled' ELSE 'ttft' END WHEN 'gateway' THEN 'ttft_gateway' ELSE 'ttft_engine' END
+      ELSE CASE w.side WHEN 'client' THEN CASE WHEN m.client_queue_high_ms IS NOT NULL THEN 'e2e from schedule' ELSE 'e2e' END WHEN 'gateway' THEN 'e2e_gateway' ELSE 'e2e_engine' END END AS metric
   FROM greatest_excess AS g
   JOIN run AS w ON w.run = g.run
   JOIN request AS r ON r.run = g.run AND r.request_id = g.request_id
@@ -36,6 +37,7 @@ SELECT
     WHEN j.excess_low_ms IS NULL THEN 'no wait of it has a median to compare with'
     WHEN j.part = 'unattributed' AND j.excess_low_ms > coalesce(j.other_high_ms, 0) THEN 'the excess lies where no known wait does'
     WHEN j.other_part = 'unseen' THEN 'as much may lie where nothing was recorded'
+    WHEN j.excess_low_ms <= 0 THEN 'no wait is surely longer than its median'
     ELSE 'the waits are not known closely enough to tell ' || j.part || ' from ' || j.other_part
   END AS why
 FROM judged AS j
@@ -46,7 +48,7 @@ COMMENT ON VIEW diagnosis IS 'One row per counted request and end that is asked 
 COMMENT ON COLUMN diagnosis.load_point IS 'Operating point of the run; NULL where it has none';
 COMMENT ON COLUMN diagnosis.tenant IS 'Tenant; NULL where it has none';
 COMMENT ON COLUMN diagnosis.about IS 'first content or end';
-COMMENT ON COLUMN diagnosis.metric IS 'The time that is asked about, of the side that heads the run';
+COMMENT ON COLUMN diagnosis.metric IS 'The time that is asked about, of the side that heads the run, from the schedule where there is one';
 COMMENT ON COLUMN diagnosis.total_ms IS 'That time of this request, ms';
 COMMENT ON COLUMN diagnosis.median_total_ms IS 'Its median over ok requests of the run, ms';
 COMMENT ON COLUMN diagnosis.finding IS 'client, retries, network, admission, queue, prefill, kv_transfer, decode, delivery, no excess, or not enough evidence';

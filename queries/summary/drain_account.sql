@@ -2,25 +2,27 @@
 CREATE VIEW drain_account AS
 WITH turn AS (
   SELECT run, worker, clock, clock_kind, control, start_ns,
-    lead(start_ns) OVER (PARTITION BY run, coalesce(worker, ''), clock, clock_kind ORDER BY start_ns) AS next_ns
+    lag(control) OVER w AS before, min(start_ns) FILTER (control = 'ready') OVER (w ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS next_ns
   FROM control_event
   WHERE control IN ('ready', 'drain')
+  WINDOW w AS (PARTITION BY run, coalesce(worker, ''), clock, clock_kind ORDER BY start_ns, control DESC)
 ), drain AS (
   SELECT
     d.run, d.worker, d.clock, d.clock_kind, d.start_ns AS drain_ns,
-    -- The end of the time that they are given, else the end of the worker; what follows a later ready or drain is another's.
+    -- The end of the time that they are given, else the end of the worker; what follows a later ready is another's.
     min(b.start_ns) FILTER (b.control = 'grace') AS grace_ns, min(b.start_ns) FILTER (b.control IN ('stop', 'kill')) AS stop_ns,
     arg_min(b.control, b.start_ns) FILTER (b.control IN ('stop', 'kill')) AS ended_by
   FROM turn AS d
   LEFT JOIN control_event AS b ON b.run = d.run AND b.clock = d.clock AND b.clock_kind = d.clock_kind AND b.start_ns >= d.start_ns
-    AND (b.worker IS NULL OR d.worker IS NULL OR b.worker = d.worker) AND b.control IN ('grace', 'stop', 'kill')
+    AND (b.worker IS NULL OR b.worker = d.worker) AND b.control IN ('grace', 'stop', 'kill')
     AND (d.next_ns IS NULL OR b.start_ns <= d.next_ns)
-  WHERE d.control = 'drain'
+  -- A drain that is told again is the same one.
+  WHERE d.control = 'drain' AND d.before IS DISTINCT FROM 'drain'
   GROUP BY d.run, d.worker, d.clock, d.clock_kind, d.start_ns
 ), bounded AS (
   SELECT *, least(coalesce(grace_ns, stop_ns), coalesce(stop_ns, grace_ns)) AS bound_ns FROM drain
 ), stay AS (
-  SELECT run, attempt_id, worker, outcome, engine_clock AS clock, engine_clock_kind AS clock_kind, engine_arrived_ns AS entered_ns, engine_done_ns AS left_ns,
+  SELECT run, attempt_id, worker, outcome, engine_clock AS clock, engine_clock_kind AS clock_kind, coalesce(engine_arrived_ns, engine_admitted_ns, engine_admitted_high_ns, engine_started_ns) AS entered_ns, engine_done_ns AS left_ns,
     coalesce(engine_first_token_ns, gateway_first_content_ns, client_first_content_ns) IS NOT NULL AS has_content
   FROM attempt
   WHERE engine_clock IS NOT NULL
@@ -28,12 +30,13 @@ WITH turn AS (
   SELECT run, attempt_id, worker, outcome, gateway_clock, gateway_clock_kind, gateway_arrived_ns, gateway_done_ns,
     coalesce(gateway_first_content_ns, client_first_content_ns) IS NOT NULL
   FROM attempt
-  WHERE gateway_clock IS NOT NULL AND engine_clock IS DISTINCT FROM gateway_clock
+  WHERE gateway_clock IS NOT NULL
+    AND (engine_clock IS DISTINCT FROM gateway_clock OR coalesce(engine_arrived_ns, engine_admitted_ns, engine_admitted_high_ns, engine_started_ns) IS NULL)
 ), caught AS (
   SELECT b.*, s.attempt_id, s.outcome, s.has_content, s.left_ns <= b.bound_ns OR (b.bound_ns IS NULL AND s.left_ns IS NOT NULL) AS ended
   FROM bounded AS b
   JOIN stay AS s ON s.run = b.run AND s.clock = b.clock AND s.clock_kind = b.clock_kind AND (b.worker IS NULL OR s.worker = b.worker)
-    AND s.entered_ns < b.drain_ns AND (s.left_ns IS NULL OR s.left_ns >= b.drain_ns) AND s.outcome <> 'rejected'
+    AND s.entered_ns < b.drain_ns AND (s.left_ns IS NULL OR s.left_ns > b.drain_ns) AND s.outcome <> 'rejected'
 )
 SELECT
   b.run, b.worker, b.clock, b.drain_ns, b.bound_ns, elapsed_ms(b.drain_ns, b.bound_ns) AS bound_ms,

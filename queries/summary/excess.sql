@@ -24,10 +24,10 @@ WITH part AS (
   WHERE load_point = '(all)' AND window_start = '(all)' AND 2 * retried < requests
 ), answer AS (
   SELECT
-    r.run, r.request_id, w.side, m.client_queue_high_ms,
+    r.run, r.request_id, w.side,
     -- What was tried before the attempt that answered.
-    CASE WHEN r.attempts = 1 THEN 0 WHEN w.side = 'client' AND r.first_clock = n.client_clock THEN elapsed_ms(r.first_sent_ns, n.client_sent_ns)
-         WHEN w.side = 'gateway' AND r.first_gateway_clock = n.gateway_clock THEN elapsed_ms(r.first_gateway_ns, n.gateway_arrived_ns) END AS retries_ms,
+    CASE WHEN r.attempts = 1 THEN 0 WHEN w.side = 'client' AND r.first_clock = n.client_clock AND r.first_clock_kind = n.client_clock_kind THEN elapsed_ms(r.first_sent_ns, n.client_sent_ns)
+         WHEN w.side = 'gateway' AND r.first_gateway_clock = n.gateway_clock AND r.first_gateway_clock_kind = n.gateway_clock_kind THEN elapsed_ms(r.first_gateway_ns, n.gateway_arrived_ns) END AS retries_ms,
     CASE w.side WHEN 'client' THEN m.ttft_ms WHEN 'gateway' THEN m.ttft_gateway_ms ELSE m.ttft_engine_ms END AS first_ms,
     CASE w.side WHEN 'client' THEN m.e2e_ms WHEN 'gateway' THEN m.e2e_gateway_ms ELSE m.e2e_engine_ms END AS end_ms
   FROM request AS r

@@ -2,7 +2,7 @@
 CREATE VIEW failure_class_count AS
 WITH failing AS (
   SELECT
-    a.run, stratum_key(a.load_point) AS load_point, a.failure_class, a.attempt_id, a.attempt_id = r.answer_id AND r.outcome <> 'ok' AS decides,
+    a.run, stratum_key(r.load_point) AS load_point, a.failure_class, a.attempt_id, a.attempt_id = r.answer_id AND r.outcome <> 'ok' AS decides,
     coalesce(a.error_type, CASE WHEN a.status_code >= 400 THEN 'status ' || a.status_code END, a.outcome) AS reason
   FROM attempt AS a
   JOIN request AS r ON r.run = a.run AND r.request_id = a.request_id AND r.counted

@@ -2,11 +2,18 @@
 CREATE VIEW fan_out AS
 WITH branch AS (
   SELECT
-    run, parent_request, request_id, outcome, counted, arrived_ns, done_ns,
+    *,
     max(done_ns) OVER (PARTITION BY run, parent_request ORDER BY arrived_ns, done_ns, request_id
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns
-  FROM request
-  WHERE parent_request IS NOT NULL AND required
+  FROM (
+    -- A branch is there when its answer is: a hedged copy that ends later holds nobody up.
+    SELECT r.run, r.parent_request, r.request_id, r.outcome, r.counted, r.arrived_ns,
+      CASE WHEN r.outcome <> 'ok' OR r.done_ns IS NULL THEN r.done_ns WHEN n.client_clock IS NOT NULL THEN n.client_done_ns
+           WHEN n.gateway_clock IS NOT NULL THEN n.gateway_done_ns ELSE n.engine_done_ns END AS done_ns
+    FROM request AS r
+    JOIN attempt AS n ON n.attempt_id = r.answer_id
+    WHERE r.parent_request IS NOT NULL AND r.required
+  )
 ), read_on AS (
   -- The clocks that starts and ends were read from: times of two of them are not subtracted.
   SELECT b.run, b.parent_request, unnest([

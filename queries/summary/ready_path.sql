@@ -21,7 +21,7 @@ WITH ready AS (
     row_number() OVER (PARTITION BY r.run, r.worker, r.clock, r.clock_kind, r.ready_ns, p.control ORDER BY p.start_ns DESC) AS newest
   FROM ready AS r
   LEFT JOIN first_own AS f ON f.run = r.run AND f.worker IS NOT DISTINCT FROM r.worker AND f.clock = r.clock AND f.clock_kind = r.clock_kind AND f.ready_ns = r.ready_ns
-  JOIN phase AS p ON p.run = r.run AND p.clock = r.clock AND p.clock_kind = r.clock_kind AND p.worker IS NULL AND r.worker IS NOT NULL
+  JOIN phase AS p ON p.run = r.run AND p.clock = r.clock AND p.clock_kind = r.clock_kind AND p.worker IS NULL AND r.worker IS NOT NULL AND p.control IN ('detect', 'provision')
     AND p.start_ns <= coalesce(f.first_ns, r.ready_ns) AND (r.before_ns IS NULL OR p.start_ns >= r.before_ns)
   WHERE NOT EXISTS (SELECT 1 FROM ready AS o WHERE o.run = r.run AND o.clock = r.clock AND o.clock_kind = r.clock_kind
     AND o.ready_ns > p.start_ns AND o.ready_ns <= coalesce(f.first_ns, r.ready_ns) AND o.worker IS DISTINCT FROM r.worker)

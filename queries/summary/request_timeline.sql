@@ -31,16 +31,19 @@ WITH account AS (
   JOIN attempt_clock AS c ON c.attempt_id = a.attempt_id
   JOIN side_view AS v ON v.attempt_id = a.attempt_id AND v.side = 'engine'
   WHERE a.engine_clock IS NOT NULL
+), headed AS (
+  -- The request's clock is that of its first attempt; an attempt on another one has a zero of its own.
+  SELECT *, arg_min(head_clock, {'attempt': attempt, 'id': attempt_id}) OVER (PARTITION BY run, request_id) AS request_clock FROM account
 ), zeroed AS (
   -- A side whose clock nothing relates to the request's starts at its own zero.
   SELECT
-    *,
-    CASE WHEN shift_ns IS NOT NULL
+    * EXCLUDE (shift_ns), CASE WHEN head_clock = request_clock THEN shift_ns END AS shift_ns,
+    CASE WHEN shift_ns IS NOT NULL AND head_clock = request_clock
       THEN coalesce(
         min(CASE WHEN clock = head_clock THEN start_ns END) OVER (PARTITION BY run, request_id, head_clock),
         min(start_ns + shift_ns) OVER (PARTITION BY run, request_id, head_clock))
-      ELSE min(start_ns) OVER (PARTITION BY run, attempt_id, side) END AS zero_ns
-  FROM account
+      ELSE min(start_ns) OVER (PARTITION BY run, attempt_id, clock) END AS zero_ns
+  FROM headed
 )
 SELECT
   run, request_id, attempt, attempt_id, side, place, clock, shift_ns IS NOT NULL AS related, error_ns / 1e6 AS error_ms,

@@ -1,10 +1,12 @@
 -- Each revision of a run against the others: a canary is judged by what its requests got.
 CREATE VIEW revision_delta AS
 WITH judged AS (
-  SELECT run, revision, count(*) AS n, count(*) FILTER (outcome = 'ok' AND coalesce(correct, true)) AS good
-  FROM request
-  WHERE counted AND revision IS NOT NULL AND outcome NOT IN ('cancelled', 'unresolved')
-  GROUP BY run, revision
+  -- Attempts: a request that failed here and was answered elsewhere would count for the other.
+  SELECT a.run, a.revision, count(*) AS n, count(*) FILTER (a.outcome = 'ok' AND coalesce(a.correct, true)) AS good
+  FROM attempt AS a
+  JOIN request AS r ON r.run = a.run AND r.request_id = a.request_id AND r.counted
+  WHERE a.revision IS NOT NULL AND a.outcome NOT IN ('cancelled', 'unresolved', 'unsent')
+  GROUP BY a.run, a.revision
 ), beside AS (
   SELECT
     *, (sum(n) OVER (PARTITION BY run))::BIGINT - n AS other_n, (sum(good) OVER (PARTITION BY run))::BIGINT - good AS other_good
@@ -18,13 +20,13 @@ SELECT
 FROM beside
 WHERE other_n > 0;
 
-COMMENT ON VIEW revision_delta IS 'One row per run and revision, where a run has several: share of requests answered and not judged wrong, beside that of the other revisions';
-COMMENT ON COLUMN revision_delta.n IS 'Counted requests of it, without those that were left by their waiter or are unresolved';
+COMMENT ON VIEW revision_delta IS 'One row per run and revision, where a run has several: share of attempts answered and not judged wrong, beside that of the other revisions';
+COMMENT ON COLUMN revision_delta.n IS 'Attempts at it of counted requests, without those that were left by their waiter, unsent or unresolved';
 COMMENT ON COLUMN revision_delta.good IS 'Of them, ok and not judged wrong';
 COMMENT ON COLUMN revision_delta.share IS 'Share of them';
 COMMENT ON COLUMN revision_delta.ci_low IS 'Wilson interval, 95 %, lower end';
 COMMENT ON COLUMN revision_delta.ci_high IS 'Its upper end';
-COMMENT ON COLUMN revision_delta.other_n IS 'Requests of the other revisions';
+COMMENT ON COLUMN revision_delta.other_n IS 'Attempts at the other revisions';
 COMMENT ON COLUMN revision_delta.other_good IS 'Of them, ok and not judged wrong';
 COMMENT ON COLUMN revision_delta.other_share IS 'Share of them';
 COMMENT ON COLUMN revision_delta.other_ci_low IS 'Wilson interval, 95 %, lower end';

@@ -2,20 +2,20 @@
 CREATE VIEW service_wave AS
 WITH started AS (
   SELECT
-    a.run, a.engine_clock AS clock, coalesce(a.engine_started_ns, a.engine_started_high_ns) AS started_ns, a.engine_done_ns, o.peak_working AS slots,
-    row_number() OVER (PARTITION BY a.run, a.engine_clock ORDER BY coalesce(a.engine_started_ns, a.engine_started_high_ns), a.attempt_id) AS place
+    a.run, a.engine_clock AS clock, a.engine_clock_kind AS clock_kind, coalesce(a.engine_started_ns, a.engine_started_high_ns) AS started_ns, a.engine_done_ns, o.peak_working AS slots,
+    row_number() OVER (PARTITION BY a.run, a.engine_clock, a.engine_clock_kind ORDER BY coalesce(a.engine_started_ns, a.engine_started_high_ns), a.attempt_id) AS place
   FROM attempt AS a
-  JOIN occupancy AS o ON o.run = a.run AND o.side = 'engine' AND o.clock = a.engine_clock
+  JOIN occupancy AS o ON o.run = a.run AND o.side = 'engine' AND o.clock = a.engine_clock AND o.clock_kind = a.engine_clock_kind
   WHERE coalesce(a.engine_started_ns, a.engine_started_high_ns) IS NOT NULL AND o.peak_working > 0
 ), numbered AS (
   SELECT *, (place - 1) // slots + 1 AS wave FROM started
 )
 SELECT
-  run, clock, slots, wave, count(*) AS n,
-  elapsed_ms(min(min(started_ns)) OVER (PARTITION BY run, clock), min(started_ns)) AS first_start_ms,
-  elapsed_ms(min(min(started_ns)) OVER (PARTITION BY run, clock), max(engine_done_ns)) AS last_end_ms
+  run, clock, clock_kind, slots, wave, count(*) AS n,
+  elapsed_ms(min(min(started_ns)) OVER (PARTITION BY run, clock, clock_kind), min(started_ns)) AS first_start_ms,
+  elapsed_ms(min(min(started_ns)) OVER (PARTITION BY run, clock, clock_kind), max(engine_done_ns)) AS last_end_ms
 FROM numbered
-GROUP BY run, clock, slots, wave;
+GROUP BY run, clock, clock_kind, slots, wave;
 
 COMMENT ON VIEW service_wave IS 'One row per run, engine clock and wave: attempts in order of their start, as many in a wave as ran at once at the most. Equal jobs come in such waves; unequal ones overlap';
 COMMENT ON COLUMN service_wave.slots IS 'Most attempts that ran at once';

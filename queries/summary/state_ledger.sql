@@ -10,8 +10,9 @@ WITH traced AS (
   JOIN attempt_name AS n ON n.root_id = m.root_id
   WHERE o.origin = 'span' AND o.side <> 'client'
 ), held AS (
-  SELECT a.*, t.exports, s.attempt_id IS NOT NULL AS has_span
+  SELECT a.*, t.exports, s.attempt_id IS NOT NULL AS has_span, e.outcome AS engine_outcome
   FROM attempt AS a
+  LEFT JOIN side_view AS e ON e.attempt_id = a.attempt_id AND e.side = 'engine'
   LEFT JOIN traced AS t ON t.run = a.run
   LEFT JOIN shown AS s ON s.attempt_id = a.attempt_id
 )
@@ -29,16 +30,19 @@ UNION ALL
 SELECT
   run, request_id, attempt_id, outcome, 'queue entry', 'scheduler', CASE WHEN engine_admitted_high_ns IS NOT NULL THEN 'engine admitted' ELSE 'gateway admitted' END,
   CASE WHEN coalesce(engine_started_ns, engine_started_high_ns) IS NOT NULL THEN 'dispatched' WHEN engine_first_token_ns IS NOT NULL THEN 'dispatched'
-       WHEN engine_dequeued_ns IS NOT NULL THEN 'dequeued' WHEN engine_done_ns IS NOT NULL THEN 'done' END,
-  CASE WHEN coalesce(engine_started_ns, engine_started_high_ns, engine_first_token_ns, engine_dequeued_ns, engine_done_ns) IS NOT NULL THEN 'released'
+       WHEN engine_dequeued_ns IS NOT NULL THEN 'dequeued' WHEN engine_done_ns IS NOT NULL THEN 'done'
+       WHEN coalesce(engine_rejected_ns, gateway_rejected_ns) IS NOT NULL THEN 'rejected'
+       WHEN outcome = 'ok' OR coalesce(gateway_first_content_ns, client_first_content_ns) IS NOT NULL THEN 'dispatched' END,
+  CASE WHEN coalesce(engine_started_ns, engine_started_high_ns, engine_first_token_ns, engine_dequeued_ns, engine_done_ns,
+         engine_rejected_ns, gateway_rejected_ns, gateway_first_content_ns, client_first_content_ns) IS NOT NULL OR outcome = 'ok' THEN 'released'
        WHEN engine_clock IS NULL THEN 'cannot tell: the engine was not seen' ELSE 'open' END
 FROM held
 WHERE coalesce(engine_admitted_high_ns, gateway_admitted_ns) IS NOT NULL
 UNION ALL
 SELECT
   run, request_id, attempt_id, outcome, 'kv', 'worker', CASE WHEN coalesce(engine_started_ns, engine_started_high_ns) IS NOT NULL THEN 'engine started' ELSE 'engine first_token' END,
-  CASE WHEN engine_released_ns IS NOT NULL THEN 'released' WHEN engine_done_ns IS NOT NULL AND coalesce(outcome, '') = 'ok' THEN 'finished' END,
-  CASE WHEN engine_released_ns IS NOT NULL OR engine_done_ns IS NOT NULL AND outcome = 'ok' THEN 'released'
+  CASE WHEN engine_released_ns IS NOT NULL THEN 'released' WHEN engine_done_ns IS NOT NULL AND engine_outcome = 'ok' THEN 'finished' END,
+  CASE WHEN engine_released_ns IS NOT NULL OR engine_done_ns IS NOT NULL AND engine_outcome = 'ok' THEN 'released'
        WHEN engine_done_ns IS NOT NULL THEN 'closed, release not acknowledged' ELSE 'open' END
 FROM held
 WHERE coalesce(engine_started_ns, engine_started_high_ns, engine_first_token_ns) IS NOT NULL

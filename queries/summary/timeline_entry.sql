@@ -10,9 +10,10 @@ WITH zero AS (
 SELECT
   b.run, a.request_id, a.attempt, b.attempt_id, 'boundary' AS entry, b.side, b.boundary AS what, b.owner,
   (b.low_ns - z.zero_ns) / 1e6 AS at_ms, CASE WHEN b.time_ns IS NULL THEN (b.high_ns - z.zero_ns) / 1e6 END AS until_ms,
-  NULL::DOUBLE AS low_ms, NULL::DOUBLE AS high_ms, b.clock, z.related, z.error_ms, b.evidence, NULL::VARCHAR AS note
+  NULL::DOUBLE AS low_ms, NULL::DOUBLE AS high_ms, b.clock, z.related, z.error_ms, b.evidence, o.origin, NULL::VARCHAR AS note
 FROM boundary AS b
 JOIN attempt AS a ON a.attempt_id = b.attempt_id
+JOIN observation AS o ON o.observation_id = b.observation_id
 LEFT JOIN zero AS z ON z.attempt_id = b.attempt_id AND z.side = b.side AND z.clock = b.clock
 UNION ALL
 SELECT
@@ -20,7 +21,7 @@ SELECT
   CASE WHEN s.stage IN ('client_queue', 'delivery', 'terminal', 'unattributed') THEN 'client' WHEN s.owner = 'gateway' THEN 'gateway' ELSE 'engine' END,
   s.stage, s.owner, (s.start_ns - z.zero_ns) / 1e6, (s.end_ns - z.zero_ns) / 1e6, s.low_ms, s.high_ms, s.clock, z.related,
   -- What the length of a wait between two clocks may be off by, not where it lies.
-  greatest(s.error_ms, coalesce(z.error_ms, 0)), s.evidence, s.note
+  greatest(s.error_ms, coalesce(z.error_ms, 0)), s.evidence, NULL, s.note
 FROM stage AS s
 JOIN attempt AS a ON a.attempt_id = s.attempt_id
 LEFT JOIN zero_of_clock AS z ON z.attempt_id = s.attempt_id AND z.clock = s.clock;
@@ -34,4 +35,5 @@ COMMENT ON COLUMN timeline_entry.low_ms IS 'The wait lasts at least this long, m
 COMMENT ON COLUMN timeline_entry.high_ms IS 'At most this long, ms';
 COMMENT ON COLUMN timeline_entry.related IS 'Whether at_ms counts from the start of the request';
 COMMENT ON COLUMN timeline_entry.error_ms IS 'Declared error of the relation of the clocks, ms';
+COMMENT ON COLUMN timeline_entry.origin IS 'What told of the boundary: event (a log) or span; two views of one side may both';
 COMMENT ON COLUMN timeline_entry.note IS 'indistinguishable from zero: the wait is no longer than that error';

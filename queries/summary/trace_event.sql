@@ -55,11 +55,11 @@ JOIN attempt AS a ON a.attempt_id = b.attempt_id
 UNION ALL
 -- What belongs to no request. A wall clock that reads a time before 2000 was not running.
 SELECT
-  run, NULL, NULL, clock, clock_kind, side, 'control', CASE WHEN end_ns IS NULL THEN 'instant' ELSE 'slice' END,
-  control || coalesce(' ' || worker, ''), start_ns, end_ns,
+  run, NULL, NULL, clock, clock_kind, side, 'control', CASE WHEN until_ns IS NULL THEN 'instant' ELSE 'slice' END,
+  control || coalesce(' ' || worker, ''), start_ns, until_ns,
   CAST(json_merge_patch('{}', json_object(
     'side', side, 'worker', worker, 'revision', revision, 'status_code', status_code, 'origin', origin,
-    'start_ns', CAST(start_ns AS VARCHAR), 'end_ns', CAST(end_ns AS VARCHAR))) AS VARCHAR)
+    'start_ns', CAST(start_ns AS VARCHAR), 'end_ns', CAST(until_ns AS VARCHAR))) AS VARCHAR)
 FROM control_event
 WHERE clock_kind <> 'wall' OR start_ns >= 946684800000000000
 UNION ALL

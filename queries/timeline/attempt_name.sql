@@ -74,7 +74,9 @@ WITH RECURSIVE outermost AS (
 )
 SELECT
   run, root_id, request_id, attempt::INTEGER AS attempt,
-  run || '/' || request_id || '/' || attempt AS attempt_id
+  -- A run's name with a slash is quoted, so that no two attempts of a store have one id.
+  CASE WHEN contains(run, '/') OR contains(run, '"') THEN '"' || replace(run, '"', '""') || '"' ELSE run END
+    || '/' || request_id || '/' || attempt AS attempt_id
 FROM named;
 
 COMMENT ON TABLE attempt_name IS 'One row per attempt: its outermost view and its name';

@@ -21,9 +21,9 @@ WITH ordered AS (
       arg_min(attempt_id, place) FILTER (outcome = 'ok'), arg_max(attempt_id, place)) AS answer_id,
     arg_min(attempt_id, place) AS first_id,
     min(arrival_ns) AS arrived_ns, min(arrival_clock_kind) AS clock_kind,
-    arg_min(client_scheduled_ns, place) AS first_scheduled_ns,
-    arg_min(client_sent_ns, place) AS first_sent_ns, arg_min(client_clock, place) AS first_clock,
-    arg_min(gateway_arrived_ns, place) AS first_gateway_ns, arg_min(gateway_clock, place) AS first_gateway_clock,
+    -- Times of the first attempt with the clock that each was read from: another attempt's may be on another clock.
+    arg_min({'scheduled': client_scheduled_ns, 'sent': client_sent_ns, 'clock': client_clock, 'kind': client_clock_kind,
+      'gateway': gateway_arrived_ns, 'gateway_clock': gateway_clock, 'gateway_kind': gateway_clock_kind}, place) AS first,
     max(end_ns) AS done_ns,
     arg_min(repeat, place) AS repeat, arg_min(load_point, place) AS load_point, arg_min(phase, place) AS phase,
     arg_min(tenant, place) AS tenant, arg_min(route, place) AS route, arg_min(region, place) AS region,
@@ -32,6 +32,15 @@ WITH ordered AS (
     bool_or(client_clock IS NOT NULL) AS seen_by_client, bool_or(gateway_clock IS NOT NULL) AS seen_by_gateway
   FROM ordered
   GROUP BY run, request_id
+), known_as AS (
+  -- A parent may be named by the id of one of its retries.
+  SELECT o.run, o.request_id AS own_id, min(n.request_id) AS request_id
+  FROM observation AS o
+  JOIN attempt_member AS m ON m.observation_id = o.observation_id
+  JOIN attempt_name AS n ON n.root_id = m.root_id
+  WHERE o.request_id <> n.request_id
+  GROUP BY o.run, o.request_id
+  HAVING count(DISTINCT n.request_id) = 1 AND NOT bool_or(n.request_id LIKE o.request_id || '@%')
 ), started AS (
   SELECT g.run, min(g.arrived_ns) AS first_ns
   FROM gathered AS g JOIN run AS w ON w.run = g.run
@@ -39,7 +48,10 @@ WITH ordered AS (
   GROUP BY g.run
 ), placed AS (
   SELECT
-    g.*, w.side, w.window_width_ns, w.entry,
+    g.* EXCLUDE (parent_request, first), coalesce(k.request_id, g.parent_request) AS parent_request,
+    g.first['scheduled'] AS first_scheduled_ns, g.first['sent'] AS first_sent_ns, g.first['clock'] AS first_clock, g.first['kind'] AS first_clock_kind,
+    g.first['gateway'] AS first_gateway_ns, g.first['gateway_clock'] AS first_gateway_clock, g.first['gateway_kind'] AS first_gateway_clock_kind,
+    w.side, w.window_width_ns, w.entry,
     CASE w.entry
       WHEN 'sent' THEN n.outcome <> 'unsent'
       WHEN 'admitted' THEN n.outcome NOT IN ('unsent', 'rejected')
@@ -50,7 +62,10 @@ WITH ordered AS (
     n.outcome, n.decided_by, n.failure_class, n.error_type, n.status_code, coalesce(n.model, g.any_model) AS model, coalesce(n.revision, g.any_revision) AS revision, n.worker, n.correct, n.streamed,
     n.input_tokens, n.output_tokens, n.deadline_ms, n.sides,
     -- A user asked for the parent; where that is in the data its branches are no demand of their own.
-    b.request_id IS NOT NULL AS is_branch,
+    b.request_id IS NOT NULL
+      AND CASE w.side WHEN 'client' THEN b.seen_by_client WHEN 'gateway' THEN b.seen_by_client OR b.seen_by_gateway ELSE true END
+      -- Of two that name each other the first is the demand.
+      AND NOT (b.parent_request IS NOT DISTINCT FROM g.request_id AND g.request_id < b.request_id) AS is_branch,
     coalesce(g.load_point, l.load_point) AS point,
     CASE
       WHEN g.phase IS NOT NULL THEN g.phase
@@ -65,7 +80,8 @@ WITH ordered AS (
   JOIN run AS w ON w.run = g.run
   JOIN started AS s ON s.run = g.run
   JOIN attempt AS n ON n.attempt_id = g.answer_id
-  LEFT JOIN gathered AS b ON b.run = g.run AND b.request_id = g.parent_request AND b.request_id <> g.request_id
+  LEFT JOIN known_as AS k ON k.run = g.run AND k.own_id = g.parent_request
+  LEFT JOIN gathered AS b ON b.run = g.run AND b.request_id = coalesce(k.request_id, g.parent_request) AND b.request_id <> g.request_id
   LEFT JOIN load_point_range AS l ON l.run = g.run AND g.arrived_ns >= l.start_ns AND g.arrived_ns < l.end_ns
 ), selected AS (
   SELECT
@@ -89,7 +105,7 @@ SELECT
   s.run, s.request_id, s.tenant, s.point AS load_point, s.shown_phase AS phase, s.repeat, s.route, s.region, s.model, s.revision,
   s.worker, s.attempts, s.outcome, s.decided_by, s.failure_class, s.error_type, s.status_code, s.correct, s.streamed,
   s.input_tokens, s.output_tokens, s.deadline_ms, s.sides, s.parent_request, s.required,
-  s.answer_id, s.first_scheduled_ns, s.first_sent_ns, s.first_clock, s.first_gateway_ns, s.first_gateway_clock, s.clock_kind, s.arrived_ns, s.done_ns,
+  s.answer_id, s.first_scheduled_ns, s.first_sent_ns, s.first_clock, s.first_clock_kind, s.first_gateway_ns, s.first_gateway_clock, s.first_gateway_clock_kind, s.clock_kind, s.arrived_ns, s.done_ns,
   i.bin AS input_bin, o.bin AS output_bin,
   s.window_start_ns, utc_second(s.window_start_ns) AS window_start,
   s.offered,
@@ -116,6 +132,8 @@ COMMENT ON COLUMN request.answer_id IS 'The attempt that speaks for the request:
 COMMENT ON COLUMN request.first_scheduled_ns IS 'When its first attempt was meant to be sent, client clock; NULL without an open-loop schedule';
 COMMENT ON COLUMN request.first_sent_ns IS 'When its first attempt was sent, client clock';
 COMMENT ON COLUMN request.first_clock IS 'The client clock of its first attempt';
+COMMENT ON COLUMN request.first_clock_kind IS 'Its kind';
+COMMENT ON COLUMN request.first_gateway_clock_kind IS 'Its kind';
 COMMENT ON COLUMN request.first_gateway_ns IS 'When its first attempt arrived at the gateway, gateway clock';
 COMMENT ON COLUMN request.first_gateway_clock IS 'The gateway clock of its first attempt';
 COMMENT ON COLUMN request.arrived_ns IS 'When it arrived: scheduled send, else first send, else first arrival; NULL where its source has no time of day';

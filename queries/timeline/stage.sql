@@ -67,15 +67,23 @@ WITH base AS (
   FROM interval_row
 ), known AS (
   SELECT * FROM told WHERE low_ms IS NOT NULL AND high_ms IS NOT NULL
+), shift_error AS (
+  SELECT attempt_id, false AS by_gateway, coalesce(engine_to_client_error_ns, 0) AS to_client_error_ns FROM attempt_clock
+  UNION ALL
+  SELECT attempt_id, true, coalesce(gateway_to_client_error_ns, 0) FROM attempt_clock
 ), inside AS (
   -- The part of each stage that lies between sent and first content, on the client's timeline.
   SELECT
-    k.attempt_id, k.run, k.high_ms - k.low_ms - 2 * k.error_ns / 1e6 AS slack_ms, k.error_ns / 1e6 AS error_ms,
+    k.attempt_id, k.run, k.high_ms - k.low_ms - 2 * k.error_ns / 1e6 AS slack_ms,
+    -- Where the ends of the client's time cut it, the error of the relation tells how much was cut.
+    CASE WHEN k.start_ns + k.to_client - c.to_client_error_ns < a.client_sent_ns OR k.end_ns + k.to_client + c.to_client_error_ns > a.client_first_content_ns
+      THEN greatest(k.error_ns, c.to_client_error_ns) ELSE k.error_ns END / 1e6 AS error_ms,
     greatest(k.start_ns + k.to_client, a.client_sent_ns) AS start_ns,
     least(k.end_ns + k.to_client, a.client_first_content_ns) AS end_ns,
     a.client_clock AS clock
   FROM known AS k
   JOIN attempt AS a ON a.attempt_id = k.attempt_id
+  JOIN shift_error AS c ON c.attempt_id = k.attempt_id AND c.by_gateway = (k.stage = 'edge' AND k.owner = 'gateway')
   WHERE k.stage IN ('edge', 'queue', 'prefill', 'kv_transfer', 'delivery') AND k.to_client IS NOT NULL
     AND a.client_first_content_ns >= a.client_sent_ns
 ), covered AS (

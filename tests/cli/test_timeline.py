@@ -118,3 +118,11 @@ def test_a_hostile_id_is_an_id(name: str, work: Path) -> None:
     well("ingest", "log.jsonl", cwd=work)
     told = json.loads(well("timeline", name, "--json", cwd=work).out)
     assert told["request"]["request_id"] == name
+
+
+def test_a_request_of_another_run_is_said_to_be_there(work: Path) -> None:
+    ingested(work)
+    ingested(work, TOLD.replace("a ", "b "), run="day")
+    assert "run day has no request 'a'; it is in night" in refusal(
+        analyze("timeline", "a", "--run", "day", cwd=work), 2
+    )

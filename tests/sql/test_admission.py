@@ -180,7 +180,7 @@ def test_a_retry_after_the_deadline_is_a_warning_with_how_late_it_was(tmp_path: 
 
 def test_retries_at_once_and_retries_after_one_pause_are_each_a_warning(tmp_path: Path) -> None:
     told = "\n".join(
-        tries((i, 100 + i, "error"), (100 + i, 200 + i, "error"), (250 + i, 300 + i, "ok")).replace("a ", f"a{i} ")
+        tries((i, 100.5 + i, "error"), (100.5 + i, 200 + i, "error"), (250 + i, 300 + i, "ok")).replace("a ", f"a{i} ")
         for i in range(5)
     )
     made = store(tmp_path, lines(told))
@@ -204,5 +204,5 @@ def test_more_attempts_than_the_manifest_allows_are_a_fault_of_the_request_and_o
     made = store(tmp_path, lines(told), workload={"retry": {"max_attempts": 2, "budget_share": 0.5}})
     assert rows(made, "SELECT subject, severity, n FROM audit WHERE audit = 'retries over budget' ORDER BY 1") == [
         ("attempts of one request", "fault", 1),
-        ("share of retries", "fault", 2),
+        ("share of further attempts", "fault", 2),
     ]

@@ -174,7 +174,7 @@ def test_a_rule_of_a_users_own_comes_first_and_goes_away_with_its_file(tmp_path:
         ("[[failure]]\nname = 'x'\nclass = 'client'\nstatus = ['5xx']", "failure 'x', status is '5xx': write a status"),
         (
             "[[failure]]\nname = 'x'\nclass = 'client'\noutcome = 'lost'",
-            "failure 'x', outcome is 'lost', which is none of ok",
+            "failure 'x', outcome is 'lost', which is none of rejected",
         ),
         ("[[failure]]\nname = 'x'\nclass = 'client'\nwhen = 1", "failure 'x' has the unknown key when"),
         ("", "holds no [[rule]] and no [[failure]]"),
