@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -65,8 +66,8 @@ class _Group(click.Group):
     def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> Any:
         debug = False
         # A process that was started with its streams closed has nobody to talk to.
-        sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (lasts as long as the process)
-        sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 (lasts as long as the process)
+        sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
         sys.unraisablehook = _pass_over
         try:
             with self.make_context("analyze", list(sys.argv[1:] if args is None else args)) as context:

@@ -62,7 +62,7 @@ def clocks(context: click.Context, store: str, run: str | None, json_wanted: boo
 @options.as_json
 @click.pass_context
 def audit(context: click.Context, coverage: bool, every: bool, store: str, run: str | None, json_wanted: bool) -> None:
-    """List what may be wrong with the data, or with what one reads into it; the worst first.
+    """List what may be wrong with the data, or with what one reads into it; of each run the worst first.
 
     Of findings of one kind the first few are printed, and how many there are; --all and --json print each.
 

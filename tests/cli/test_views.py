@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from typing import TYPE_CHECKING
 
+import pytest
 from building import lines, write
-from running import analyze, refusal, well
+from running import COMMAND, analyze, refusal, surroundings, well
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,3 +80,18 @@ def test_of_many_findings_of_a_kind_the_first_three_stand_for_the_rest_unless_al
     assert len([row for row in every.rows if row["audit"] == kind]) == 9
     assert any(note.startswith(f"6 more of night: {kind}") for note in some.notes)
     assert len([row for row in json.loads(well("audit", "--json", cwd=work).out) if row["audit"] == kind]) == 9
+
+
+@pytest.mark.parametrize("command", ["audit", "clocks --json", "timeline a"])
+def test_a_process_that_was_started_with_its_stdout_closed_ends_well(command: str, work: Path) -> None:
+    ingested(work)
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'"{COMMAND}" {command} >&-'],
+        cwd=work,
+        env=surroundings(work.parent / ".home"),
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"fault of analyze" not in done.stderr
