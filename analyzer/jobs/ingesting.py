@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,19 +58,44 @@ def run(
         diagnostics.note(fault)
     with Store(store_path, create=True, trace=trace) as store:
         total = sum(file.path.stat().st_size for file in files)
+        before = _runs_of_files(store)
         with diagnostics.progress("reading", total) as bar:
             outcomes = ingest.ingest_files(store, files, how, bar.advance)
         if not outcomes:
             raise SourceError(f"there is no file to read in {', '.join(paths)}", "name the files themselves")
         if all(outcome.state == "unknown" for outcome in outcomes):
             raise SourceError(_none_known(files, outcomes, paths), "`analyze sources` lists the formats")
+        _tell_of_moves(before, _runs_of_files(store))
         if rule_texts is not None:
-            store.use_rules(rule_texts)
+            _use_rules(store, rule_texts)
         _settle(store, files, run_name)
         _warn_of_mixing(store)
         with diagnostics.progress("deriving", None) as bar:
             store.derive(bar.advance)
         return _ledger(store, outcomes)
+
+
+def _runs_of_files(store: Store) -> dict[str, str]:
+    return {row["path"]: row["run"] for row in store.fetch("SELECT path, run FROM source_file")}
+
+
+def _tell_of_moves(before: dict[str, str], after: dict[str, str]) -> None:
+    """A file is in one run: read into another it is gone from the first, which nobody may have meant."""
+    moves = Counter((run, after[path]) for path, run in before.items() if after.get(path, run) != run)
+    for (old, new), count in sorted(moves.items()):
+        many = "1 file" if count == 1 else f"{count} files"
+        diagnostics.note(
+            f"{many} moved from run {old} to run {new}: a file is in one run; a copy of it may be in another"
+        )
+
+
+def _use_rules(store: Store, files: Sequence[tuple[str, str]]) -> None:
+    """Use these rule files, and say which of the store's they take the place of."""
+    had = [row["name"] for row in store.fetch("SELECT name FROM rule_file ORDER BY position")]
+    store.use_rules(files)
+    gone = [name for name in had if name not in {name for name, _ in files}]
+    if gone:
+        diagnostics.note(f"given up: the rules of {', '.join(gone)}; every run of the store is read without them")
 
 
 def _warn_of_mixing(store: Store) -> None:

@@ -78,7 +78,9 @@ SELECT run, audit, severity, subject, detail, n FROM audit_bad_revision
 UNION ALL
 SELECT run, audit, severity, subject, detail, n FROM audit_backpressure
 UNION ALL
-SELECT run, audit, severity, subject, detail, n FROM audit_state_not_released;
+SELECT run, audit, severity, subject, detail, n FROM audit_state_not_released
+UNION ALL
+SELECT run, audit, severity, subject, detail, n FROM audit_clock_not_seen;
 
 COMMENT ON VIEW audit IS 'One row per finding: what may be wrong with the data or with what one reads into it; empty when healthy';
 COMMENT ON COLUMN audit.audit IS 'Which audit found it';

@@ -62,6 +62,21 @@ def test_audit_coverage_tells_what_was_seen_what_must_be_decided_there_and_wheth
     assert places == sorted(places)
 
 
+def test_a_file_that_is_read_into_another_run_is_said_to_have_moved(work: Path) -> None:
+    ingested(work)
+    ran = well("ingest", "log.jsonl", "--run", "day", cwd=work)
+    assert any(note.startswith("1 file moved from run night to run day") for note in ran.notes)
+
+
+def test_rules_that_others_take_the_place_of_are_named(work: Path) -> None:
+    for name in ("one", "two"):
+        (work / f"{name}.toml").write_text('[[failure]]\nname = "x"\nclass = "client"\nstatus = 418\n')
+    ingested(work)
+    well("ingest", "log.jsonl", "--run", "night", "--rules", "one.toml", cwd=work)
+    ran = well("ingest", "log.jsonl", "--run", "night", "--rules", "two.toml", cwd=work)
+    assert any(note.startswith("given up: the rules of one.toml") for note in ran.notes)
+
+
 def test_a_run_that_is_not_there_is_named_with_those_that_are(work: Path) -> None:
     ingested(work)
     for command in ("audit", "clocks"):

@@ -143,3 +143,19 @@ def test_a_contradiction_no_wider_than_the_step_of_the_clocks_is_none(tmp_path: 
     told = lines("a sent 0\na done 9 outcome=ok\na arrived -0.5 side=gateway\na done 8.5 side=gateway outcome=ok")
     made = store(tmp_path, told)
     assert rows(made, "SELECT * FROM audit WHERE audit = 'clocks contradicted'") == []
+
+
+def test_a_misspelt_clock_of_a_relation_is_named_with_those_that_there_are(tmp_path: Path) -> None:
+    relation = [{"clocks": ["c", "ee"], "relation": "offset", "offset_ms": 40, "error_ms": 2}]
+    made = store(tmp_path, two_hosts(10), clocks=relation)
+    ((subject, detail),) = rows(made, "SELECT subject, detail FROM audit WHERE audit = 'clock not seen'")
+    assert subject == "ee"
+    assert detail.endswith("There are: c, e")
+    (tmp_path / "right").mkdir()
+    assert (
+        rows(
+            store(tmp_path / "right", two_hosts(10), clocks=RELATED),
+            "SELECT * FROM audit WHERE audit = 'clock not seen'",
+        )
+        == []
+    )
