@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from building import engine_span, lines, write
+from building import engine_span, lines, put_empty_store, write
 from running import analyze, refusal, well
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ a done 3113 side=engine
 
 def ingested(work: Path, text: str = TOLD, run: str = "night") -> None:
     write(work / f"{run}.jsonl", lines(text))
+    put_empty_store(work)
     well("ingest", f"{run}.jsonl", "--run", run, cwd=work)
 
 

@@ -7,7 +7,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from building import lines, write
+from building import lines, put_empty_store, write
 from running import COMMAND, analyze, refusal, surroundings, well
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ a done 239 side=gateway clock=g outcome=ok
 
 def ingested(work: Path, text: str = TOLD) -> None:
     write(work / "log.jsonl", lines(text))
+    put_empty_store(work)
     well("ingest", "log.jsonl", "--run", "night", cwd=work)
 
 
